@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from launcher_syntax import REFERENCE, masks, read
 from octant.cli import application
-from octant.launchers import _tables, _wrappers, from_syntax, having, translate
+from octant.launchers import _tables, _wrappers, from_syntax, launchers_with_role, translate
 from octant.placement import set_text
 
 VALID = {
@@ -83,7 +83,7 @@ def head(name: str, line: str) -> tuple[str, str]:
 
 def commands() -> list[tuple[str, str]]:
     return [(name, line) for name in VALID for line in VALID[name]
-            if hasattr(having("read")[name], "parse") and name != "poe"]  # fmt: skip
+            if hasattr(launchers_with_role("read")[name], "parse") and name != "poe"]  # fmt: skip
 
 
 def spelt(name: str, line: str, option: str) -> Iterator[str]:
@@ -95,7 +95,7 @@ def spelt(name: str, line: str, option: str) -> Iterator[str]:
 
 
 def test_there_is_a_line_for_every_launcher_that_is_read_back() -> None:
-    assert set(VALID) == set(having("read"))
+    assert set(VALID) == set(launchers_with_role("read"))
     for name, lines in VALID.items():
         for line in lines:
             assert from_syntax(line, REFERENCE)[0] == name
@@ -104,7 +104,7 @@ def test_there_is_a_line_for_every_launcher_that_is_read_back() -> None:
 @pytest.mark.parametrize(("name", "line"), commands())
 def test_an_option_that_is_not_interpreted_is_refused_or_listed(name: str, line: str) -> None:
     begin, end = head(name, line)
-    tables = [table for table in vars(having("read")[name]).values() if isinstance(table, dict)]
+    tables = [table for table in vars(launchers_with_role("read")[name]).values() if isinstance(table, dict)]
     options = {key: one for table in tables for key, one in table.items() if isinstance(one, _tables.OptionFacts)}
     tried = 0
     for option, known in options.items():
@@ -120,7 +120,7 @@ def test_an_option_that_is_not_interpreted_is_refused_or_listed(name: str, line:
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in commands()}))
 def test_an_interpreted_option_has_an_influence(name: str) -> None:
-    options = {key: known for key, known in having("read")[name].OPTIONS.items() if key}
+    options = {key: known for key, known in launchers_with_role("read")[name].OPTIONS.items() if key}
     said = {key for key, known in options.items() if known.effect in ("interpreted", "assigning")}
     said -= {key for key, known in options.items() if (name, known.name) in WITHOUT_EFFECT}
     for line in VALID[name]:
@@ -131,7 +131,7 @@ def test_an_interpreted_option_has_an_influence(name: str) -> None:
 def _influential(name: str, line: str, among: set[str]) -> Iterator[str]:
     """Return the options that change the placement, or that are refused for a reason other than spelling."""
     (begin, end), base = head(name, line), answer(line)
-    for key, known in having("read")[name].OPTIONS.items():
+    for key, known in launchers_with_role("read")[name].OPTIONS.items():
         if key in among and any(
             _differs(base, text)
             for word in spelt(name, line, key)
@@ -153,7 +153,7 @@ def test_an_option_of_any_name_is_accounted_for(case: tuple[str, str], word: str
     name, line = case
     begin, end = head(name, line)
     try:
-        parsed = having("read")[name].parse(shlex.split(f"{begin} {word} {end}"))
+        parsed = launchers_with_role("read")[name].parse(shlex.split(f"{begin} {word} {end}"))
     except ValueError:
         return
     if any(known.effect != "interpreted" for spelling, known in parsed.occurrences if spelling == word):
@@ -162,7 +162,7 @@ def test_an_option_of_any_name_is_accounted_for(case: tuple[str, str], word: str
 
 @pytest.mark.parametrize(("name", "line"), LINES)
 def test_a_variable_is_refused_or_listed(name: str, line: str) -> None:
-    known = having("read")[name].VARIABLES
+    known = launchers_with_role("read")[name].VARIABLES
     names = [key.replace("*", "ZZZ") for key, one in known.items() if one.effect != "interpreted"]
     names += [
         "ZZZ", "ZZZ_BINDING", "OMP_ZZZ", "KMP_TOPOLOGY_METHOD", "GOMP_RTEMS", "MV2_CPU_MAPPING", "MKL_NUM_THREADS",

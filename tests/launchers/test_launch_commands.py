@@ -19,9 +19,9 @@ from octant.launchers import (
     command_names,
     cray,
     flux,
-    having,
     hidden_launcher,
     intelmpi,
+    launchers_with_role,
     lsf,
     openmpi,
     openmpi41,
@@ -36,7 +36,7 @@ RECORDS = json.loads((DATA / "launch-commands.json").read_text())
 @pytest.mark.parametrize("name", RECORDS)
 def test_what_a_launcher_started_is_what_is_recognised(name: str) -> None:
     """Recorded by `record_launch_commands.py`; a mask that is smaller than the machine proves binding."""
-    module, all_cpus = having("recognise")[name], RECORDS[name]["cpus"]
+    module, all_cpus = launchers_with_role("recognise")[name], RECORDS[name]["cpus"]
     for row in RECORDS[name]["rows"]:
         words = [module.COMMANDS[0], *row["words"]]
         if row["started"] is None:
@@ -270,7 +270,7 @@ def test_tables_that_no_launcher_was_compared_with_say_so() -> None:
 
 WORDS = st.one_of(
     st.sampled_from(sorted({
-        *(f"{dash}{name}" for one in having("recognise").values()
+        *(f"{dash}{name}" for one in launchers_with_role("recognise").values()
           for table in ("_COUNTS", "_ARITY", "OPTIONS", "_APRUN") for name in getattr(one, table, {})
           for dash in ("-", "--")),
         *command_names(), *_wrappers.WRAPPERS, "run", "mini", ":", "--", "-", "", "A=b", "4",
@@ -280,9 +280,9 @@ WORDS = st.one_of(
 )  # fmt: skip
 
 
-@given(st.sampled_from(sorted(having("recognise"))), st.lists(WORDS, max_size=8))
+@given(st.sampled_from(sorted(launchers_with_role("recognise"))), st.lists(WORDS, max_size=8))
 def test_random_words_are_taken_apart_or_refused(name: str, words: list[str]) -> None:
-    module = launchers.having("recognise")[name]
+    module = launchers.launchers_with_role("recognise")[name]
     for command in module.COMMANDS:
         line = [command, *words]
         try:

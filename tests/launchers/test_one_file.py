@@ -88,7 +88,7 @@ def test_it_writes_a_placement_and_reads_it_back(demo: None, tmp_path: Path) -> 
     for remark in ("not used for the placement: -q (it concerns output)", "not used for the placement: DEMO_JOB"):
         assert remark in quiet.stderr
     (tmp_path / "masks").write_text("0,1\n")
-    assert launchers.with_file(f"demorun -m {tmp_path}/masks").endswith("/masks:\n0,1\n")
+    assert launchers.append_named_file(f"demorun -m {tmp_path}/masks").endswith("/masks:\n0,1\n")
     assert [line.split()[:2] for line in read.splitlines()[-2:]] == [["0", "0-1"], ["1", "2-3"]]
 
 

@@ -178,7 +178,7 @@ def why_not(link: Link) -> str:
     return tried.stderr.strip().removeprefix("octant-link: ") if tried.returncode else ""
 
 
-def why_no_link(text: str) -> str:
+def explain_missing_link(text: str) -> str:
     """Why the link of this text cannot be emulated here, in words; "" where it can be."""
     try:
         return why_not(read_link(text))

@@ -10,7 +10,7 @@ from types import ModuleType
 from octant.failure import Refusal
 from octant.launchers import _command, _tables
 from octant.launchers._recognise import installed_launcher
-from octant.launchers._roles import having, unusable
+from octant.launchers._roles import launchers_with_role, unusable
 
 LAUNCH_ORDER = ("ranks", "process", "threads")
 _PREFIXES = re.compile(r"I_MPI_|HYDRA_|OMPI_|PRTE_")
@@ -62,26 +62,26 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
     Raises:
         ValueError: no launcher that can be read back, several, or a command that may start another launcher.
     """
-    readable = having("read")
+    readable = launchers_with_role("read")
     starts = [_start(words, seen) for words, seen in zip(script.rows, script.seen, strict=True)]
     known = {program for module in readable.values() for program in programs(module)}
     if name is not None:
-        own = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
-        own = own if programs(readable[name]) else starts[-1:]
-        return LauncherLines(name, own, _others(starts, own))
-    own = [start for start in starts if _command.command_name(start.words) in known | starters()]
-    launching = [start for start in own if _is_launcher(_command.command_name(start.words), readable)]
-    own = launching or own
+        matching = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
+        matching = matching if programs(readable[name]) else starts[-1:]
+        return LauncherLines(name, matching, _others(starts, matching))
+    matching = [start for start in starts if _command.command_name(start.words) in known | starters()]
+    launching = [start for start in matching if _is_launcher(_command.command_name(start.words), readable)]
+    matching = launching or matching
     if len(launching) > 1:
         raise ValueError("cannot interpret several launches at once; give the command line of one launch")
-    if own:
+    if matching:
         notes: list[str] = []
-        chosen = {_of_command(start, script, readable, notes if here else None) for start in own}
+        chosen = {_of_command(start, script, readable, notes if here else None) for start in matching}
         if len(chosen) > 1:
             raise ValueError(
                 f"cannot interpret lines of {' and '.join(sorted(chosen))} at once; give the lines of one of them"
             )
-        return LauncherLines(chosen.pop(), own, _others(starts, own), notes)
+        return LauncherLines(chosen.pop(), matching, _others(starts, matching), notes)
     for start in starts:
         _check_unknown(start.words, known)
     plain = [word for row in script.rows for word in (row if row[0].startswith("-") else row[:1])]
@@ -98,7 +98,7 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
         words, seen, front = _command.peel(words, variables)
     except ValueError as error:
         raise ValueError(f"cannot interpret the commands in front of the program: {error}") from None
-    readable = having("read")
+    readable = launchers_with_role("read")
     module = next((one for one in readable.values() if _command.command_name(words) in programs(one)), None)
     if module is not None and binds(module) == "process":
         inner = _start(_command.parsed(module, words).program, seen)
@@ -110,7 +110,7 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
 
 def starters() -> frozenset[str]:
     """Return the names of all commands that start ranks."""
-    modules = [*having("read").values(), *having("recognise").values()]
+    modules = [*launchers_with_role("read").values(), *launchers_with_role("recognise").values()]
     return frozenset(program for one in modules if binds(one) == "ranks" for program in programs(one))
 
 
@@ -259,9 +259,9 @@ def _accepts(module: ModuleType, words: Sequence[str]) -> bool:
     return True
 
 
-def _marked(text: str, readable: Mapping[str, ModuleType], own: Mapping[str, str] | None = None) -> list[str]:
-    """Return the launchers whose pattern fits a text (or `own` text of each), those that start ranks first."""
-    texts = own or dict.fromkeys(readable, text)
+def _marked(text: str, readable: Mapping[str, ModuleType], matching: Mapping[str, str] | None = None) -> list[str]:
+    """Return the launchers whose pattern fits a text (or theirs in `matching`), those that start ranks first."""
+    texts = matching or dict.fromkeys(readable, text)
     found = [key for key, one in readable.items() if re.search(one.MARK, texts[key], re.MULTILINE)]
     return sorted(found, key=lambda key: LAUNCH_ORDER.index(binds(readable[key])))
 
@@ -284,5 +284,5 @@ def _check_unknown(words: Sequence[str], known: Collection[str]) -> None:
         )
 
 
-def _others(starts: Iterable[Start], own: Sequence[Start]) -> list[str]:
-    return [" ".join(start.words) for start in starts if start not in own]
+def _others(starts: Iterable[Start], matching: Sequence[Start]) -> list[str]:
+    return [" ".join(start.words) for start in starts if start not in matching]

@@ -71,7 +71,7 @@ def batch_system(name: str) -> BatchSystem:
     return cast("BatchSystem", find("job", name))
 
 
-def headed(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:
+def render_job_script(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:
     """Return a job script whose directives start with `mark`."""
     lines = ["#!/bin/sh", *(f"{mark} {option}" for option in (*options, *job.directives))]
     return "\n".join(lines) + "\n" + job.body(launcher)

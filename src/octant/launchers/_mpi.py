@@ -5,7 +5,7 @@ from typing import Protocol, cast
 
 from octant.build.mpiexec import version
 from octant.failure import Refusal
-from octant.launchers._roles import find, having, unusable
+from octant.launchers._roles import find, launchers_with_role, unusable
 from octant.launchers._start import JobSize
 
 
@@ -32,14 +32,14 @@ def mpi_launcher(name: str) -> MpiLauncher:
     return cast("MpiLauncher", find("mpiexec", name))
 
 
-def implementation(mpiexec: Path) -> str:
+def identify_mpi_library(mpiexec: Path) -> str:
     """Return the name of the library that this launcher belongs to, by its own `--version`.
 
     Raises:
         Refusal: it does not answer, or with none of the known texts.
     """
     text = version(mpiexec)
-    for name, module in having("mpiexec").items():
+    for name, module in launchers_with_role("mpiexec").items():
         if any(sign in text for sign in module.VERSION):
             return name
     raise Refusal(

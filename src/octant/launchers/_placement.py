@@ -10,7 +10,7 @@ from types import ModuleType
 from octant import registry
 from octant.launchers import _choice, _command, _heads, _shared, _words
 from octant.launchers._reading import LauncherReading, Syntax
-from octant.launchers._roles import PACKAGE, entries, file_name, find, having
+from octant.launchers._roles import PACKAGE, entries, file_name, find, launchers_with_role
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
@@ -36,7 +36,7 @@ def to_every_syntax(
     """Return the placement in the syntax of every launcher, and the launchers that cannot be used."""
     made = registry.collect(
         (name, registry.attempt_of(PACKAGE, file_name(module), partial(module.to_syntax, placement, request, topology)))
-        for name, module in having("write").items()
+        for name, module in launchers_with_role("write").items()
     )
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
@@ -60,7 +60,7 @@ def from_syntax(
         raise ValueError(f"cannot read lines of {len(text)} characters (at most {LONGEST}); give those of one launch")
     if name is not None:
         find("read", name)
-    readable = having("read")
+    readable = launchers_with_role("read")
     script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
     choice = _choice.choose(script, text, name, here=here)
     chosen = readable[choice.name]
@@ -97,7 +97,7 @@ def _command_of(choice: _choice.LauncherLines, script: _command.Script, text: st
     Raises:
         ValueError: an option that the launcher does not have.
     """
-    module = having("read")[choice.name]
+    module = launchers_with_role("read")[choice.name]
     rows = tuple(_row(module, start) for start in choice.starts)
     first = rows[0] if rows else _command.LauncherCommand((), _words.ParsedOptions(0))
     variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
@@ -183,7 +183,7 @@ def _check_behind(words: Sequence[str], program: Sequence[str]) -> None:
         )
     binds = name == "likwid-perfctr" and any(word.startswith("-C") for word in program)
     unknown = len(program) > 1 and program[0] == name and _command.STARTER.fullmatch(name)
-    processes = {known for one in having("read").values() if _choice.binds(one) == "process"
+    processes = {known for one in launchers_with_role("read").values() if _choice.binds(one) == "process"
                  for known in _choice.programs(one)}  # fmt: skip
     if binds or name in _BINDERS or (unknown and name not in processes):
         raise ValueError(
@@ -212,7 +212,7 @@ def _unread(choice: _choice.LauncherLines, command: _command.Command) -> list[st
 
 def _innermost(program: Sequence[str]) -> Sequence[str]:
     """Return the program behind a tool such as numactl, whose own options are read."""
-    tool = next((one for one in having("read").values() if _choice.binds(one) == "process"
+    tool = next((one for one in launchers_with_role("read").values() if _choice.binds(one) == "process"
                  and _command.command_name(program) in _choice.programs(one)), None)  # fmt: skip
     return program if tool is None else _command.peel(_command.parsed(tool, program).program, {})[0]
 
@@ -227,11 +227,11 @@ def _tools(
     Raises:
         ValueError: a tool behind the launcher that binds the program.
     """
-    tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
+    tools = {name: one for one in launchers_with_role("read").values() if _choice.binds(one) == "process"
              for name in _choice.programs(one)}  # fmt: skip
     memory: Memory | None = None
     around = [tool for start in choice.starts for tool in start.tools]
-    for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
+    for row in command.rows if _choice.binds(launchers_with_role("read")[choice.name]) != "threads" else ():
         name = _command.command_name(row.program)
         if name not in tools:
             continue

@@ -103,8 +103,8 @@ def _mapping_text(given: Occurrences) -> str:
     for name, values in given:
         if name in _DIRECTIVES:
             if text and not text.startswith(":"):
-                instead = _DIRECTIVES[name].format(*values)
-                raise Refused(f"Open MPI 5 refuses --{name} with --map-by {text}; use --map-by {instead} alone")
+                replacement = _DIRECTIVES[name].format(*values)
+                raise Refused(f"Open MPI 5 refuses --{name} with --map-by {text}; use --map-by {replacement} alone")
             text = _DIRECTIVES[name].format(*values) + text
         elif name in _QUALIFIERS:
             text += ":" + _QUALIFIERS[name].format(*values)

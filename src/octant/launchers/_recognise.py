@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from octant.build.mpiexec import version
 from octant.failure import Exit, Refusal
 from octant.launchers import _scripts, _wrappers
-from octant.launchers._roles import having
+from octant.launchers._roles import launchers_with_role
 
 MOST_RANKS = 1 << 24
 """Of a command line, on all its nodes."""
@@ -104,7 +104,7 @@ def temporary_variables(words: Sequence[str], environment: Mapping[str, str], fo
 
 def command_names() -> frozenset[str]:
     """Return the names of the programs whose command lines are recognised."""
-    return frozenset(name for one in having("recognise").values() for name in one.COMMANDS)
+    return frozenset(name for one in launchers_with_role("recognise").values() for name in one.COMMANDS)
 
 
 def hidden_launcher(path: Path) -> str:
@@ -121,7 +121,7 @@ def installed_launcher(program: str, environment: Mapping[str, str]) -> tuple[st
     Raises:
         Refusal: an MPI library's launcher that is not there, does not answer, or whose command lines are not read.
     """
-    claims = {name: one for name, one in having("recognise").items() if Path(program).name in one.COMMANDS}
+    claims = {name: one for name, one in launchers_with_role("recognise").items() if Path(program).name in one.COMMANDS}
     if not any(hasattr(one, "ANSWER") for one in claims.values()):
         return next(iter(claims.items()), None)
     path = shutil.which(program, path=environment.get("PATH"))

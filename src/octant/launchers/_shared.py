@@ -29,7 +29,7 @@ def rank_sets(placement: Placement) -> list[NonEmptySet]:
     return [place.cpus for place in placement.ranks]
 
 
-def plain(placement: Placement, request: PlacementRequest, topology: Topology) -> PlacementRequest:
+def simplify_request(placement: Placement, request: PlacementRequest, topology: Topology) -> PlacementRequest:
     """Return the request without lists if a plain one gives the same masks."""
     if not request.cpus:
         return request
@@ -71,19 +71,21 @@ def heap_line(request: PlacementRequest) -> tuple[str, ...]:
 
 
 def no_memory(
-    request: PlacementRequest, who: str, instead: str = "numactl inside the launcher, or octant-bind"
+    request: PlacementRequest, who: str, alternative: str = "numactl inside the launcher, or octant-bind"
 ) -> list[str]:
     """Return the remark that a launcher sets no memory policy, if one was requested."""
     if request.memory.policy in ("default", "local"):
         return []
-    return [f"{who} sets no memory policy; for memory={request.memory} use {instead}"]
+    return [f"{who} sets no memory policy; for memory={request.memory} use {alternative}"]
 
 
 def no_pages(request: PlacementRequest) -> list[str]:
     """Return the remark on page sizes that only the program itself or octant-bind can request."""
-    asked = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
-    asked += [f"{segment}=huge" for segment in request.huge_segments]
-    return [f"{', '.join(asked)} cannot be requested from outside the program; use octant-bind"] if asked else []
+    requested = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
+    requested += [f"{segment}=huge" for segment in request.huge_segments]
+    return (
+        [f"{', '.join(requested)} cannot be requested from outside the program; use octant-bind"] if requested else []
+    )
 
 
 def no_threads(placement: Placement, who: str) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from octant.launchers._roles import find, having
+from octant.launchers._roles import find, launchers_with_role
 
 
 @dataclass(frozen=True)
@@ -78,4 +78,4 @@ def chosen(name: str, size: JobSize, environment: Mapping[str, str] | None = Non
     if size.ranks == 1:
         return "direct"
     found = os.environ if environment is None else environment
-    return next((known for known, one in having("start").items() if one.at_hand(found)), "mpiexec")
+    return next((known for known, one in launchers_with_role("start").items() if one.at_hand(found)), "mpiexec")

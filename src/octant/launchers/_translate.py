@@ -8,7 +8,7 @@ from pathlib import Path
 from octant.failure import Refusal
 from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
 from octant.launchers._reading import Syntax
-from octant.launchers._roles import having
+from octant.launchers._roles import launchers_with_role
 from octant.machine import PageSize, Topology
 from octant.machine.sanity import checked_topology, remark
 from octant.placement import Placement
@@ -49,7 +49,7 @@ def request_text(place: str | None, options: Mapping[str, str | int | None]) -> 
     return ",".join([head, *(f"{key}={value}" for key, value in given.items())])
 
 
-def with_file(text: str) -> str:
+def append_named_file(text: str) -> str:
     """Append the rank file or map file that a launcher's lines name.
 
     Raises:
@@ -57,7 +57,7 @@ def with_file(text: str) -> str:
     """
     if re.search(r"^# file ", text, re.MULTILINE):  # as Octant prints them, with the file
         return text
-    patterns = (one.FILE for one in having("read").values() if hasattr(one, "FILE"))
+    patterns = (one.FILE for one in launchers_with_role("read").values() if hasattr(one, "FILE"))
     found = next(filter(None, (re.search(pattern, text) for pattern in patterns)), None)
     if found is None:
         return text
@@ -91,7 +91,7 @@ def translate(
     """
     topology, contradictions = checked_topology(topology)
     if lines:
-        read_as, reading = from_syntax(with_file(text), topology, here=here)
+        read_as, reading = from_syntax(append_named_file(text), topology, here=here)
         request, placement, remarks = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""

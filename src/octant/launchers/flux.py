@@ -17,7 +17,7 @@ from octant.launchers import (
     _shared,
     _tables,
     _words,
-    headed,
+    render_job_script,
 )
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
@@ -33,14 +33,14 @@ UNBIND = "-o cpu-affinity=off -o mpibind=off"
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return a map of the masks, and named options for the plain case."""
-    asked = _shared.plain(placement, request, topology)
+    plain = _shared.simplify_request(placement, request, topology)
     sets = _shared.rank_sets(placement)
     listed = ";".join(set_text(held) for held in sets)
     cores = max(_shared.cores_each(place, topology) for place in placement.ranks)
     head = f"flux run -N1 --exclusive -n {len(sets)} -c {cores}"
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"{head} -o cpu-affinity='map:{listed}' {_shared.PROGRAM}")
-    if not asked.cpus and asked.order == "compact" and asked.smt == 1:
+    if not plain.cpus and plain.order == "compact" and plain.smt == 1:
         lines.append(
             f"# with named options, according to the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}"
         )
@@ -116,7 +116,7 @@ def options(size: JobSize) -> list[str]:
 
 def script(job: Job) -> str:
     """Return the script of a new instance on exclusive nodes; the ranks are started inside it."""
-    asked = [
+    directives = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
         f"--nslots={job.nodes * job.ranks_per_node}",
@@ -124,7 +124,7 @@ def script(job: Job) -> str:
         f"--time-limit={job.minutes}m",
         "--exclusive",
     ]
-    return headed("#flux:", asked, job, LAUNCHER)
+    return render_job_script("#flux:", directives, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:

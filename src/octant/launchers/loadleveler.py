@@ -31,23 +31,23 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     """Return the keywords that the request needs, as POE generates them."""
     if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
         return Syntax((), False, ("no task is bound: LoadLeveler binds tasks only with a keyword",))
-    asked = _shared.plain(placement, request, topology)
+    plain = _shared.simplify_request(placement, request, topology)
     lines = ["#@rset = rset_mcm_affinity"]
     cannot = ["LoadLeveler selects MCMs and cores itself: objects of the same kind, not the same numbers"]
-    if asked.cpus:
+    if plain.cpus:
         cannot = ["a job command file cannot list hardware threads; use octant-bind in the job"]
-    options = _options(asked)
+    options = _options(plain)
     if options:
         lines.append(f"#@mcm_affinity_options = {options}")
-    if asked.unit in ("hwthread", "core"):
-        kind = "core" if asked.smt == 1 else "cpu"
-        lines.append(f"#@task_affinity = {kind}({asked.threads})")
-        if asked.threads > 1:
-            used = topology.smt() if asked.smt == 0 else asked.smt
-            lines += [f"#@parallel_threads = {asked.threads}", f"#@cpus_per_core = {used}"]
-    if asked.order.startswith("scatter:") and asked.order != "scatter:numa":
+    if plain.unit in ("hwthread", "core"):
+        kind = "core" if plain.smt == 1 else "cpu"
+        lines.append(f"#@task_affinity = {kind}({plain.threads})")
+        if plain.threads > 1:
+            used = topology.smt() if plain.smt == 0 else plain.smt
+            lines += [f"#@parallel_threads = {plain.threads}", f"#@cpus_per_core = {used}"]
+    if plain.order.startswith("scatter:") and plain.order != "scatter:numa":
         cannot.append(
-            f"order={asked.order} is not supported: tasks are distributed round-robin over MCMs (mcm_distribute)"
+            f"order={plain.order} is not supported: tasks are distributed round-robin over MCMs (mcm_distribute)"
         )
     if request.memory.policy == "interleave" or request.memory.nodes:
         cannot.append(
@@ -56,13 +56,13 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     return Syntax(tuple(lines), False, (*cannot, *_pages(request)))
 
 
-def _options(asked: PlacementRequest) -> str:
-    if asked.near == "adapter":
+def _options(plain: PlacementRequest) -> str:
+    if plain.near == "adapter":
         return "MCM_SNI_PREF MCM_DISTRIBUTE"
-    memory = {"local": "mcm_mem_pref", "preferred": "mcm_mem_pref", "bind": "mcm_mem_req"}.get(asked.memory.policy)
-    if asked.order == "compact" and not memory and asked.threads == 1:
+    memory = {"local": "mcm_mem_pref", "preferred": "mcm_mem_pref", "bind": "mcm_mem_req"}.get(plain.memory.policy)
+    if plain.order == "compact" and not memory and plain.threads == 1:
         return ""
-    allocation = "mcm_accumulate" if asked.order == "compact" else "mcm_distribute"
+    allocation = "mcm_accumulate" if plain.order == "compact" else "mcm_distribute"
     return " ".join(filter(None, [allocation, memory, "mcm_sni_none"]))
 
 

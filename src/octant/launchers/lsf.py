@@ -3,7 +3,17 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, Job, LaunchCommand, Submission, Syntax, _shared, _tables, _words, headed
+from octant.launchers import (
+    MOST_RANKS,
+    Job,
+    LaunchCommand,
+    Submission,
+    Syntax,
+    _shared,
+    _tables,
+    _words,
+    render_job_script,
+)
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -17,20 +27,20 @@ _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "prefe
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return one `bsub` requirement."""
-    asked = _shared.plain(placement, request, topology)
+    plain = _shared.simplify_request(placement, request, topology)
     ranks = len(placement.ranks)
-    distribute = "pack" if asked.order == "compact" else "balance"
-    if asked.unit in ("numa", "package"):
-        what = "numa(1)" if asked.unit == "numa" else "socket(1)"
-    elif asked.smt != 1:
+    distribute = "pack" if plain.order == "compact" else "balance"
+    if plain.unit in ("numa", "package"):
+        what = "numa(1)" if plain.unit == "numa" else "socket(1)"
+    elif plain.smt != 1:
         what = f"thread({request.threads},same=core):cpubind=thread:distribute={distribute}"
-    elif asked.order == "scatter:numa" and ranks <= len(topology.groups("numa")):
+    elif plain.order == "scatter:numa" and ranks <= len(topology.groups("numa")):
         what = f"core({request.threads},same=numa,exclusive=(numa,injob)):cpubind=core"
     else:
         what = f"core({request.threads}):cpubind=core:distribute={distribute}"
     line = f'#BSUB -n {ranks} -R "span[ptile={ranks}] affinity[{what}{_MEMORY.get(request.memory.policy, "")}]"'
     cannot = ["LSF selects the cores itself: objects of the same kind, not the same numbers"]
-    if asked.cpus:
+    if plain.cpus:
         cannot = ["LSF accepts no list of hardware threads on this line; use a rank file or octant-bind"]
     if request.memory.policy == "interleave" or request.memory.nodes:
         cannot.append(f"LSF binds memory to the local domain only; for memory={request.memory} use numactl")
@@ -47,7 +57,7 @@ def script(job: Job) -> str:
         "-x",
         f"-o {job.name}.%J.out",
     ]
-    return headed("#BSUB", options, job, LAUNCHER)
+    return render_job_script("#BSUB", options, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.build.mpiexec import find
 from octant.failure import Exit, Refusal
-from octant.launchers import JobSize, implementation, mpi_launcher
+from octant.launchers import JobSize, identify_mpi_library, mpi_launcher
 
 TITLE = "mpiexec of the MPI library"
 
@@ -22,7 +22,7 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
         Refusal: no mpiexec, or more ranks on this node than an MPI that spins can bear.
     """
     mpiexec = find()
-    library = implementation(mpiexec)
+    library = identify_mpi_library(mpiexec)
     if not size.hosts:
         refuse_spinning(library, size, len(os.sched_getaffinity(0)))
     return [str(mpiexec), *options(library, size, root=os.geteuid() == 0), *program]
@@ -57,5 +57,5 @@ def yielding(size: JobSize) -> dict[str, str]:
     """
     if size.cpus_per_rank == 1 or size.hosts or size.ranks * size.cpus_per_rank <= len(os.sched_getaffinity(0)):
         return {}
-    variables: dict[str, str] = getattr(mpi_launcher(implementation(find())), "YIELDING", {})
+    variables: dict[str, str] = getattr(mpi_launcher(identify_mpi_library(find())), "YIELDING", {})
     return {} if set(variables) & set(os.environ) else variables

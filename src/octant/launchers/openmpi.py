@@ -87,8 +87,8 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     given = parse(["mpiexec", "-n", str(len(sets)), *option.split()])
     try:
-        asked = _prrte_policy.read(given.all_values, {}, topology)
-        return _prrte.place(topology, asked.policy, asked.ranks) == sets
+        options = _prrte_policy.read(given.all_values, {}, topology)
+        return _prrte.place(topology, options.policy, options.ranks) == sets
     except ValueError:
         return False
 
@@ -109,20 +109,20 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
     if not command.words and not command.file:
         raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     _check_runtime_options(command)
-    asked = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
-    notes = list(asked.notes)
-    if command.file or asked.policy.mapper == "rankfile":
-        masks = _from_file(command, asked, topology, notes)
-    elif asked.policy.mapper == "seq":
+    options = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    notes = list(options.notes)
+    if command.file or options.policy.mapper == "rankfile":
+        masks = _from_file(command, options, topology, notes)
+    elif options.policy.mapper == "seq":
         raise ValueError("cannot interpret --map-by seq, which needs a file of hosts; use --map-by rankfile:file=FILE")
     else:
-        masks = _prrte.place(topology, asked.policy, asked.ranks)
-        notes += _remarks(command, asked, masks)
+        masks = _prrte.place(topology, options.policy, options.ranks)
+        notes += _remarks(command, options, masks)
     unbound = sum(mask is None for mask in masks)
     if unbound:
-        allowed = asked.policy.oversubscribe and not asked.policy.binder
-        why = "oversubscribing is allowed" if allowed else _WHY_UNBOUND.get(asked.policy.binder, "by default")
-        if command.file and not allowed and asked.policy.binder != "none":
+        allowed = options.policy.oversubscribe and not options.policy.binder
+        why = "oversubscribing is allowed" if allowed else _WHY_UNBOUND.get(options.policy.binder, "by default")
+        if command.file and not allowed and options.policy.binder != "none":
             notes.append("ranks without slot= in the rank file run unbound")
         else:
             some = "every rank" if unbound == len(masks) else "some ranks"
@@ -153,16 +153,16 @@ def _check_runtime_options(command: _command.Command) -> None:
 _WHY_UNBOUND = {"none": "binding is switched off"}
 
 
-def _remarks(command: _command.Command, asked: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
+def _remarks(command: _command.Command, options: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
     notes = []
     mapping = command.last("map-by") or ""
     if command.has("bind-to") and ":" not in mapping and not mapping.startswith("pe-list"):
         notes.append(
             "interpreted as options of Open MPI; MPICH accepts them too, with other masks (use -bind-to for MPICH)"
         )
-    if asked.ranks is None:
+    if options.ranks is None:
         notes.append(f"no number of ranks given: Open MPI 5 starts {len(masks)}")
-    if asked.policy.mapper == "pe-list" and not asked.policy.ordered:
+    if options.policy.mapper == "pe-list" and not options.policy.ordered:
         notes.append(
             "without :ordered, every rank is bound to the whole pe-list (--cpu-set and --cpu-list are converted to it)"
         )
@@ -170,13 +170,13 @@ def _remarks(command: _command.Command, asked: _prrte_policy.PolicyOptions, mask
 
 
 def _from_file(
-    command: _command.Command, asked: _prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
+    command: _command.Command, options: _prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
 ) -> list[CpuSet | None]:
     if not command.file:
         raise ValueError(
             "cannot interpret a rank file without its lines; append them after the command: rank 0=localhost slot=0"
         )
-    policy, ranks = asked.policy, asked.ranks
+    policy, ranks = options.policy, options.ranks
     sets = _rankfile.read(command.file, topology, policy.hwthreads, policy.overload or policy.oversubscribe)
     if ranks is not None and ranks > len(sets):
         raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")

@@ -113,7 +113,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Take a command line apart: names have one dash or two, and the next word is the value; joined letters are refused.
+    """Take a command line apart: names have one dash or two, and the next word is the value; no joined letters.
 
     Without -n Open MPI 4.1 starts as many ranks as there are slots: cores of the node, or what the batch system, --host
     or a host file state; -N and `ppr` multiply with the number of nodes. It binds by default: up to two ranks to cores,

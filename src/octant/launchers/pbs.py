@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from octant.launchers import Job, Submission, Syntax, _shared, headed
+from octant.launchers import Job, Submission, Syntax, _shared, render_job_script
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -39,7 +39,7 @@ def script(job: Job) -> str:
         f"-l walltime={job.minutes // 60:02}:{job.minutes % 60:02}:00",
         "-j oe",
     ]
-    return headed("#PBS", options, job, LAUNCHER)
+    return render_job_script("#PBS", options, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:

@@ -36,15 +36,15 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the variables for an interactive job; batch jobs ignore them."""
-    asked = _shared.plain(placement, request, topology)
-    value = _value(asked)
+    plain = _shared.simplify_request(placement, request, topology)
+    value = _value(plain)
     lines = [f"export MP_PROCS={len(placement.ranks)} MP_TASK_AFFINITY={value}"]
     cannot = ["batch jobs ignore MP_TASK_AFFINITY; use --for loadleveler for them"]
-    if asked.threads > 1 and ":" in value:
+    if plain.threads > 1 and ":" in value:
         cannot.append("PE 5.1 supports one core or one logical CPU per task; a number after it needs a newer version")
-    if asked.order != "compact":
-        cannot.append(f"order={asked.order} is not supported: the scheduler sets the order of tasks")
-    if asked.cpus:
+    if plain.order != "compact":
+        cannot.append(f"order={plain.order} is not supported: the scheduler sets the order of tasks")
+    if plain.cpus:
         cannot.append("hardware threads cannot be listed; a list of MCM numbers refers to existing resource sets")
     if request.memory.policy in ("local", "bind"):
         lines.append("export MEMORY_AFFINITY=MCM")
@@ -53,13 +53,13 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     return Syntax((*lines, *_shared.openmp_line(request)), False, tuple(cannot))
 
 
-def _value(asked: PlacementRequest) -> str:
-    if asked.near == "adapter":
+def _value(plain: PlacementRequest) -> str:
+    if plain.near == "adapter":
         return "SNI"
-    if asked.unit not in ("hwthread", "core"):
+    if plain.unit not in ("hwthread", "core"):
         return "MCM"
-    kind = "CORE" if asked.smt == 1 else "CPU"
-    return kind if asked.threads == 1 else f"{kind}:{asked.threads}"
+    kind = "CORE" if plain.smt == 1 else "CPU"
+    return kind if plain.threads == 1 else f"{kind}:{plain.threads}"
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:

@@ -23,9 +23,9 @@ from octant.launchers import (
     _slurm_options,
     _tables,
     _words,
-    headed,
-    implementation,
+    identify_mpi_library,
     mpi_launcher,
+    render_job_script,
 )
 from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
 from octant.launchers._slurm_masks import (
@@ -129,12 +129,12 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
         raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: it is not an option; remove it")
-    asked = SrunOptions(command.given, command.variables, directives)
+    srun = SrunOptions(command.given, command.variables, directives)
     notes = [
         *_command.account_options(_command.LauncherCommand((), directives)),
-        *_without_effect(asked, node_of(topology)),
+        *_without_effect(srun, node_of(topology)),
     ]
-    read = read_srun(asked, command.threads(), topology)
+    read = read_srun(srun, command.threads(), topology)
     of_job = directives if directives.occurrences else command.given  # srun outside of a batch job creates its job
     if "exclusive" not in of_job.values or of_job.last("exclusive"):
         notes.append(
@@ -152,24 +152,24 @@ _SHAPES = frozenset({"sockets-per-node", "cores-per-socket", "threads-per-core",
 _SHAPE_VARIABLES = frozenset({"SLURM_NSOCKETS_PER_NODE", "SLURM_NCORES_PER_SOCKET", "SLURM_THREADS_PER_CORE"})
 
 
-def _without_effect(asked: SrunOptions, node: Node) -> list[str]:
+def _without_effect(srun: SrunOptions, node: Node) -> list[str]:
     """Return remarks on interpreted options and variables that do not change the placement."""
     found: dict[str, list[str]] = {}
-    outcome = _outcome(asked, node)
-    for place, given in (("", asked.given), (" of the #SBATCH lines", asked.batch)):
+    outcome = _outcome(srun, node)
+    for place, given in (("", srun.given), (" of the #SBATCH lines", srun.batch)):
         skipped = {"nodes", "exclusive"} if place else _DRAWN
         for word, option in given.occurrences:
             name = option.name
             if option.effect != "interpreted" or name in skipped:
                 continue
             less = given.without(name)
-            rest = replace(asked, batch=less) if place else replace(asked, given=less)
+            rest = replace(srun, batch=less) if place else replace(srun, given=less)
             if _outcome(rest, node) == outcome:
                 reason = _slurm_options.NODES if name in _SHAPES else _SAME
                 found.setdefault(reason, []).append(word.partition("=")[0] + place)
-    for name in asked.variables:
+    for name in srun.variables:
         if getattr(_tables.variable(name, VARIABLES), "effect", "") == "interpreted":
-            rest = replace(asked, variables={key: value for key, value in asked.variables.items() if key != name})
+            rest = replace(srun, variables={key: value for key, value in srun.variables.items() if key != name})
             if _outcome(rest, node) == outcome:
                 found.setdefault(_slurm_options.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
     return [f"not used for the placement: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
@@ -178,31 +178,31 @@ def _without_effect(asked: SrunOptions, node: Node) -> list[str]:
 _SAME = "the placement is the same without it"
 
 
-def _outcome(asked: SrunOptions, node: Node) -> object:
+def _outcome(srun: SrunOptions, node: Node) -> object:
     """Return everything that the placement depends on, or why srun refuses."""
-    asked = replace(asked, notes=[])
+    srun = replace(srun, notes=[])
     try:
-        step = step_of(asked, node)
+        step = step_of(srun, node)
         masks = step_masks(node, step)
-        return masks, _notes(asked, step, node, masks), asked.notes, memory_of(asked), step.cpus_per_task
+        return masks, _notes(srun, step, node, masks), srun.notes, memory_of(srun), step.cpus_per_task
     except ValueError as error:
         return str(error)
 
 
-def read_srun(asked: SrunOptions, threads: int | None, topology: Topology) -> LauncherReading:
+def read_srun(srun: SrunOptions, threads: int | None, topology: Topology) -> LauncherReading:
     """Return what srun does on the first node of a job that has whole nodes.
 
     Raises:
         ValueError: srun refuses the line, or its masks cannot be determined.
     """
     node = node_of(topology)
-    step = step_of(asked, node)
-    _check_gpus(asked, node, step)
+    step = step_of(srun, node)
+    _check_gpus(srun, node, step)
     masks = step_masks(node, step)
     sets = [topology.allowed if held is None else held for held in masks]
-    notes = [*_notes(asked, step, node, masks), *asked.notes]
+    notes = [*_notes(srun, step, node, masks), *srun.notes]
     read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
-    kind, listed, prefer = memory_of(asked)
+    kind, listed, prefer = memory_of(srun)
     if not kind:
         return read
     policy: Policy = "preferred" if prefer else "local" if kind == "local" else "bind"
@@ -210,14 +210,14 @@ def read_srun(asked: SrunOptions, threads: int | None, topology: Topology) -> La
     return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
 
 
-def _check_gpus(asked: SrunOptions, node: Node, step: SrunStep) -> None:
+def _check_gpus(srun: SrunOptions, node: Node, step: SrunStep) -> None:
     """Refuse options for GPUs in a step that has not all cores: it takes those next to its GPUs.
 
     Raises:
         ValueError: there is such an option.
     """
-    gpus = [name for given in (asked.given, asked.batch) for name in GPU_OPTIONS if name in given.values]
-    gpus += [name for name in asked.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
+    gpus = [name for given in (srun.given, srun.batch) for name in GPU_OPTIONS if name in given.values]
+    gpus += [name for name in srun.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
     option = next((one if one.startswith("SLURM") else f"--{one}" for one in gpus), "")
     if gpus and not has_every_core(node, step):
         raise ValueError(
@@ -242,10 +242,10 @@ def _masks_or_none(node: Node, step: SrunStep, settings: SlurmSettings) -> list[
         return None
 
 
-def _notes(asked: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
+def _notes(srun: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
     """Return what may be unexpected about this step."""
     notes = []
-    width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
+    width = srun.batch.last("cpus-per-task") or srun.variables.get("SLURM_CPUS_PER_TASK")
     if width and step.cpus_per_task is None:
         notes.append(
             f"srun of Slurm 22.05 does not inherit --cpus-per-task={width} from the batch job (since 23.11 it "
@@ -298,7 +298,7 @@ def command(program: Sequence[str], size: JobSize) -> list[str]:
     if srun is None:
         raise Refusal("cannot launch with srun (it is not on PATH); use --launcher mpiexec, or a login node of Slurm")
     try:
-        pmi = mpi_launcher(implementation(mpiexec.find())).PMI
+        pmi = mpi_launcher(identify_mpi_library(mpiexec.find())).PMI
     except Refusal:
         pmi = ""  # no mpiexec that identifies the library: use the default of Slurm
     return [srun, *options(size, pmi), *program]
@@ -321,7 +321,7 @@ def options(size: JobSize, pmi: str = "") -> list[str]:
 
 def script(job: Job) -> str:
     """Return a script with exclusive nodes, so that no other job disturbs the measurement."""
-    asked = [
+    directives = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
         f"--ntasks-per-node={job.ranks_per_node}",
@@ -329,7 +329,7 @@ def script(job: Job) -> str:
         f"--time={job.minutes}",
         "--exclusive",
     ]
-    return headed("#SBATCH", asked, job, LAUNCHER)
+    return render_job_script("#SBATCH", directives, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:

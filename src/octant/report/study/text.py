@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from octant import facts, stats
-from octant.launch.link import why_no_link
+from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
 from octant.report.study.advice import steps
@@ -61,7 +61,7 @@ def list_text(machine: Machine) -> str:
         table.add_row(name, "", escape(f"cannot be read here ({one.reason})"))
     for name, one in kinds.entries().broken.items():
         table.add_row(f"(kind of test) {name}", "", escape(f"cannot be used here ({one.reason})"))
-    counted = count_lines(findings_asked(machine, library_of, why_no_link))
+    counted = count_lines(findings_asked(machine, library_of, explain_missing_link))
     width = max(60, screen_columns(WIDTH))
     lines = (line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7))
     return "\n".join([render(table), "", *lines])
@@ -70,7 +70,7 @@ def list_text(machine: Machine) -> str:
 def list_json(machine: Machine) -> str:
     """The same, for programs; with why findings cannot be tested here, and why studies cannot be read."""
     studies = file.entries()
-    why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, why_no_link) if one.why_not}
+    why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, explain_missing_link) if one.why_not}
     found = (
         (name, study, list(dict.fromkeys(one.id for one in study.findings))) for name, study in studies.working.items()
     )
@@ -104,7 +104,7 @@ def show_text(name: str, machine: Machine) -> str:
     lines += [f"  measure {name}: {_measured_text(study, name)}" for name in study.measures]
     if study.source == "model":
         return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
-    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
+    plan = design(study, machine, 0, library_of(study), explain_missing_link, nothing_fits)
     lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
     lines[-1] += f"{study.repeats} launches of each"
     reasons: dict[str, int] = {}
