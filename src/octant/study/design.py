@@ -57,7 +57,7 @@ def design(
     Args:
         seed: of the order.
         library: the MPI library in use.
-        why_no_link: says why an emulated link cannot be had here; "" where it can.
+        explain_missing_link: says why an emulated link cannot be had here; "" where it can.
         why_no_memory: says why no cell of a request fits into memory (`runs.declared.nothing_fits`); "" where one does.
         allowed: programs of the file that the user allows (`runs.programs.allowed`).
 

@@ -52,7 +52,7 @@ def findings_asked(
     Args:
         machine: on which it would be run. Models need none.
         library_of: the MPI library whose settings a study turns.
-        why_no_link: says why an emulated link cannot be had; "" where it can.
+        explain_missing_link: says why an emulated link cannot be had; "" where it can.
 
     Studies whose file cannot be read are left out.
     """
