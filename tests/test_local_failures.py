@@ -282,7 +282,10 @@ def test_a_launcher(package: str, name: str, app: typer.Typer, tmp_path: Path) -
     node.write_text(TORUS)
     place = ("place", "--place", "2x1", "--on", str(node), "--json")
     own = {
-        role: key for role in launchers.ROLES for key, one in launchers.having(role).items() if file_name(one) == name
+        role: key
+        for role in launchers.ROLES
+        for key, one in launchers.launchers_with_role(role).items()
+        if file_name(one) == name
     }
     uses: dict[str, Callable[[str], object]] = {
         "write": lambda key: RUN.invoke(app, [*place, "--for", key], catch_exceptions=False),

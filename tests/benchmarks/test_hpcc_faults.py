@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 REASONS = {
     "throw": "fault 'throw' was injected",
     "memory": "the system gave no more memory",
-    "kill": "a rank was ended by SIGKILL, as the system does where memory runs out",
-    "term": "a rank was ended by SIGTERM",
-    "interrupt": "a rank was ended by SIGINT",
+    "kill": "a rank was killed by SIGKILL (possibly out of memory)",
+    "term": "a rank was killed by SIGTERM",
+    "interrupt": "a rank was killed by SIGINT",
 }
 RECORDED = ("throw", "memory")
 """Of which the rank itself leaves a record; who is killed cannot, and whoever started it has to."""
@@ -133,7 +133,7 @@ def test_a_run_keeps_what_was_measured_says_what_was_lost_and_goes_on(
         ("HPL", REASONS["kill"]),
         ("PTRANS", REASONS["memory"]),
         ("MPIRandomAccess_LCG", REASONS["interrupt"]),
-        ("MPIFFT", "no end after 3 s; it was stopped"),
+        ("MPIFFT", "timed out after 3 s"),
     ):
         assert f"  {test}: " in lost
         assert reason in lost

@@ -62,9 +62,9 @@ def test_planted_programs_have_the_verdict_that_they_deserve(
 @pytest.mark.parametrize(
     ("new", "words", "why"),
     [
-        (printing(80, then="echo broken >&2; kill -SEGV $$"), (), "B failed: sh ended by SIGSEGV"),
-        (printing(80, then="exit 3"), (), "B failed: sh ended with exit status 3"),
-        (("sleep", "60"), ("--timeout", "0.5"), "B failed: sleep did not end within 0.5 s"),
+        (printing(80, then="echo broken >&2; kill -SEGV $$"), (), "B failed: sh killed by SIGSEGV"),
+        (printing(80, then="exit 3"), (), "B failed: sh exited with status 3"),
+        (("sleep", "60"), ("--timeout", "0.5"), "B failed: sleep timed out after 0.5 s"),
     ],
 )
 def test_a_program_that_fails_ends_the_comparison_with_its_reason(

@@ -73,7 +73,7 @@ def test_lines_come_from_standard_input_too() -> None:
     place.register(app)
     result = CliRunner().invoke(app, ["--from", "-", "--on", REFERENCE], input="mpiexec -n 18 -bind-to core prog\n")
     assert "read from MPICH" in result.stdout
-    assert "silently wraps around" in result.stderr
+    assert "starts again with the first mask" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_what_succeeds_keeps_its_output_and_prints_none_of_it(octant: Octant, tm
 def test_a_command_after_the_launch_that_fails_is_in_the_caveat_and_told_last(octant: Octant, tmp_path: Path) -> None:
     done = octant("run", "--repeats", "2", "--after", "false", "--after", "true", "--", "true", cwd=tmp_path)
     assert done.returncode == 0
-    told = "the command `false` after the launch ended with exit status 1, in 2 of 2 launches"
+    told = "the command `false` after the launch exited with status 1, in 2 of 2 launches"
     assert done.stderr.splitlines()[-1] == f"octant: {told}"
     assert "Reliability: limited." in done.stdout
     assert f"{told.replace('the', 'The', 1)}." in " ".join(done.stdout.partition("\n\n")[2].split())

@@ -44,13 +44,13 @@ def test_what_is_kept_is_the_beginning_and_the_end(tmp_path_factory: pytest.Temp
 
 
 def _check_cut(every: bytes, kept: bytes, said: str) -> None:
-    found = re.search(rb"\n\[octant: (\d+) bytes of stdout are left out here\]\n", kept)
+    found = re.search(rb"\n\[octant: (\d+) bytes of stdout are omitted here\]\n", kept)
     assert found
     head, tail, count = kept[: found.start()], kept[found.end() :], int(found[1])
     assert every.startswith(head)
     assert every.endswith(tail)
     assert len(head) + len(tail) + count == len(every)
-    assert said == f"{count:,} of {len(every):,} bytes of stdout were left out"
+    assert said == f"{count:,} of {len(every):,} bytes of stdout were omitted"
     assert HEAD - LINE <= len(head) <= HEAD
     assert TAIL - LINE <= len(tail) <= TAIL
     begin = len(every) - len(tail)
@@ -68,7 +68,7 @@ def test_an_output_that_is_cut_is_cut_between_lines(tmp_path: Path) -> None:
     os.write(stream.write_end, b"".join(lines))
     captures.finish()
     said = stream.write(tmp_path / "stdout")
-    assert said.endswith("bytes of stdout were left out")
+    assert said.endswith("bytes of stdout were omitted")
     *kept, end = (tmp_path / "stdout").read_bytes().splitlines(keepends=True)
     assert {*kept, end} - {*lines} == {next(one for one in kept if one.startswith(b"[octant: "))}
 

@@ -25,7 +25,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def content(folder: Path) -> dict[str, object]:
-    """What is in a folder: modes, times and contents of files, and what links name."""
+    """Return the entries of a folder: modes, times and contents of files, and targets of links."""
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
         status = path.lstat()
@@ -86,14 +86,14 @@ def test_a_copy_inside_the_directory_does_not_contain_itself(source: Path) -> No
 @pytest.mark.parametrize("place", ["", "runs/1"])
 def test_a_directory_in_the_store_is_refused(source: Path, tmp_path: Path, place: str) -> None:
     (source / "runs" / "1").mkdir(parents=True)
-    with pytest.raises(Refusal, match=r"\(it is inside the store .*\); try another"):
+    with pytest.raises(Refusal, match=r"\(it is inside the store .*\); use another"):
         copy_directory(source / place, tmp_path / "copy", source)
 
 
 def test_what_is_too_large_is_refused_before_anything_is_copied(source: Path, tmp_path: Path) -> None:
     with (source / "huge").open("wb") as file:
         file.truncate(copies.MOST_BYTES)
-    with pytest.raises(Refusal, match=r"its files have 16 GiB, more than 16 GiB\); try without --fresh-dir"):
+    with pytest.raises(Refusal, match=r"its files have 16 GiB, the limit is 16 GiB\); remove --fresh-dir"):
         copy_directory(source, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 

@@ -29,7 +29,7 @@ MIB = 2**20
 
 @pytest.fixture(scope="session")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of tests/data/guarded.c."""
+    """Return the program of tests/data/guarded.c."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("cc is not installed")
@@ -64,7 +64,7 @@ class Guarded:
         )
 
     def do(self, *words: str) -> tuple[guard.GuardReport, "subprocess.CompletedProcess[str]"]:
-        """The planted program with these words, and its report."""
+        """Run the planted program with these arguments, and return its report."""
         done = self.run(str(self.planted), *words)
         return self.only(), done
 
@@ -76,7 +76,7 @@ class Guarded:
         return report
 
     def alive(self) -> list[int]:
-        """Processes whose environment has our mark."""
+        """Return the processes whose environment has our mark."""
         mark, found = f"OCTANT_MARK={self.mark}".encode(), []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -85,7 +85,7 @@ class Guarded:
         return found
 
     def wait_for_end(self) -> list[int]:
-        """What is still alive after a while."""
+        """Return the processes that are still alive after a while."""
         end = time.monotonic() + PATIENCE_S
         while self.alive() and time.monotonic() < end:
             time.sleep(0.05)
@@ -557,14 +557,14 @@ def test_a_torn_or_foreign_line_is_named_and_the_others_are_read(tmp_path: Path,
     found = guard.load(file)
     assert len(found.reports) == 2
     (problem,) = found.problems
-    assert problem.startswith("line 2 of report is no report of a guard (")
+    assert problem.startswith("line 2 of report is not a valid guard report (")
 
 
 def test_files_that_are_none_of_ours_are_named(tmp_path: Path) -> None:
     assert guard.load(tmp_path / "none") == guard.GuardFile()
-    assert guard.load(tmp_path).problems == (f"{tmp_path.name} is no plain file",)
+    assert guard.load(tmp_path).problems == (f"{tmp_path.name} is not a regular file",)
     os.mkfifo(tmp_path / "fifo")
-    assert guard.load(tmp_path / "fifo").problems == ("fifo is no plain file",)
+    assert guard.load(tmp_path / "fifo").problems == ("fifo is not a regular file",)
     large = tmp_path / "large"
     large.write_text(json.dumps(LINE) + "\n" + " " * guard.FILE_LIMIT)
     found = guard.load(large)

@@ -56,7 +56,7 @@ def run(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subprocess
 
 
 def programs(namespace: str) -> list[str]:
-    """What runs on a host, less the daemon that lets us in."""
+    """Return the processes on a host, except for the ssh daemon."""
     pids = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True, check=True).stdout.split()
     found = []
     for pid in pids:

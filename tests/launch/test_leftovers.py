@@ -130,7 +130,7 @@ def test_what_left_the_session_and_minds_no_signal_is_gone_when_a_launch_has_end
 
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder for shared memory that no other test uses; nor do others use the one for temporary files."""
+    """Create folders for shared memory and temporary files that no other test uses."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with tempfile.TemporaryDirectory(dir=leftovers.FOLDER) as folder:
@@ -138,7 +138,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def mapped(path: Path) -> mmap.mmap:
-    """The segment as a rank has it: created, mapped, and its descriptor closed."""
+    """Create a segment like a rank: mapped, with its descriptor closed."""
     with path.open("w+b") as file:
         file.truncate(4096)
         return mmap.mmap(file.fileno(), 4096)

@@ -32,7 +32,7 @@ def program(kernels: Path) -> str:
 
 @pytest.fixture(scope="module")
 def delays(program: str) -> None:
-    """That a link may have a delay here: some systems let only root open `/dev/net/tun`."""
+    """Skip the test if a link cannot have a delay here: some systems let only root open `/dev/net/tun`."""
     skip_if_refused(program, *RATE, *DELAY)
 
 
@@ -52,7 +52,7 @@ def link(program: str) -> Link:
 
 
 def ssh(program: str, host: str, *line: str) -> list[str]:
-    """What a launcher does on the first host: it starts its ssh."""
+    """Start ssh like a launcher on the first host."""
     return [*RATE, "--", program, "-x", "-o", "BatchMode=yes", host, *line]
 
 

@@ -56,19 +56,19 @@ def length(point: Point) -> float:
 
 
 def one_way_s(point: Point) -> float:
-    """The least time of a message: half of there and back."""
+    """Return the smallest time of a message: half of a round trip."""
     (step,) = [series for series in point.read().series if series.head.name == "step"]
     return float(step.values.min()) * 1e-9 / point.batch / 2
 
 
 def beside_the_delay(stored: StoredRun) -> float:
-    """What a message takes, in seconds, beyond what the relay held the quickest tenth of packets back."""
+    """Return the time of a message in seconds, minus the delay of the fastest tenth of packets in the relay."""
     (point,), (crossing,) = stored.points, stored.link_traffic.values()
     return one_way_s(point) - crossing.delay_ns["tenth"] * 1e-9
 
 
 def in_agreement(measure: Callable[[], tuple[float, StoredRun]], within: float) -> StoredRun:
-    """The first of a few runs whose ratio to the truth is so close to 1.
+    """Return the first run whose ratio to the true value is close to 1.
 
     Other work can only make a run slower. Skips the test where it had a quarter of the time of each.
     """

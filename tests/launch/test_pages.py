@@ -95,7 +95,7 @@ def test_sizes_are_those_of_smaps_and_without_flags_the_middle_is_unknown(proc: 
 
 
 def _flags(proc: Path, numbers: Mapping[int, int]) -> Path:
-    """Flags of physical pages: 1 the first of several, 2 a further one."""
+    """Write flags of physical pages: 1 is the first page of a large one, 2 a further one."""
     path = proc / "kpageflags"
     entries = [{0: 0, 1: 1 << 15, 2: 1 << 16}[numbers.get(number, 0)] for number in range(128)]
     path.write_bytes(struct.pack("=128Q", *entries))
@@ -129,7 +129,7 @@ def test_who_sees_zeros_instead_of_pages_does_not_know(proc: Path) -> None:
 
 
 def test_a_process_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"cannot look at process 42 \(it does not exist") as refused:
+    with pytest.raises(Refusal, match=r"cannot observe process 42 \(it does not exist") as refused:
         page_sizes(42, tmp_path)
     assert refused.value.code == 2
 
@@ -189,4 +189,4 @@ def test_the_command_says_that_a_process_of_another_user_needs_root(octant: Octa
         pytest.skip("process 1 is ours")
     done = octant("where", "--pages", "--json", "1", within=ordinary)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "only its owner and root may read its memory map); try as its owner, or as root" in done.stderr
+    assert "only its owner and root may read its memory map); run as its owner, or as root" in done.stderr

@@ -89,7 +89,7 @@ def test_eight_ranks_share_two_hardware_threads_as_asked(environment: Mapping[st
 def test_more_ranks_than_cores_are_refused_where_ranks_spin(octant: Octant) -> None:
     done = octant("run", *QUICK, "--ranks", str(len(CPUS) + 1))
     assert done.returncode == 3
-    assert "try the Open MPI flavour" in done.stderr
+    assert "use Open MPI (`make openmpi`)" in done.stderr
 
 
 @two_cpus

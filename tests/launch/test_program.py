@@ -120,9 +120,9 @@ def test_a_gigabyte_is_read_and_its_beginning_and_end_are_kept(programs: Program
     assert kept.endswith(b"0123456\n\nlast\n")
     (cut,) = end.cut
     left_out = 1073741824 + 6 - (len(kept) - len(kept.splitlines(keepends=True)[HEAD_BYTES // 8]) - 1)
-    assert cut == f"{left_out:,} of 1,073,741,830 bytes of stdout were left out"
+    assert cut == f"{left_out:,} of 1,073,741,830 bytes of stdout were omitted"
     marker = kept[HEAD_BYTES - 1 :].splitlines()[1]
-    assert marker == f"[octant: {left_out} bytes of stdout are left out here]".encode()
+    assert marker == f"[octant: {left_out} bytes of stdout are omitted here]".encode()
 
 
 def test_output_without_line_ends_is_cut_at_a_byte(programs: Programs) -> None:
@@ -139,7 +139,7 @@ def test_a_program_that_closes_its_output_or_leaves_it_to_another_holds_nobody_u
     assert time.monotonic() - begun_s < 60
     assert output(end) == b"two\n"
     assert not alive(int((programs.work / "pid").read_text()))
-    assert any("sleep" in text and text.startswith("processes outlived") for text in end.problems)
+    assert any("sleep" in text and text.startswith("processes were still running") for text in end.problems)
 
 
 def test_a_daemon_that_ignores_sigterm_is_ended(programs: Programs) -> None:
@@ -165,9 +165,9 @@ while not os.path.exists("pid") or not open("pid").read():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("exit 3", "sh ended with exit status 3"),
-        ("kill -SEGV $$", "sh ended by SIGSEGV"),
-        ("kill -KILL $$", "sh ended by SIGKILL (the system does that where memory runs out)"),
+        ("exit 3", "sh exited with status 3"),
+        ("kill -SEGV $$", "sh killed by SIGSEGV"),
+        ("kill -KILL $$", "sh killed by SIGKILL (possibly out of memory)"),
     ],
 )
 def test_a_program_that_fails_says_how_and_keeps_what_it_printed(programs: Programs, text: str, reason: str) -> None:
@@ -175,7 +175,7 @@ def test_a_program_that_fails_says_how_and_keeps_what_it_printed(programs: Progr
     assert end.reason == reason
     assert output(end) == b"before\n"
     assert programs.script("exit 3", statuses=(0, 3)).reason == ""
-    assert programs.script("exit 3", statuses=(4,)).reason == "sh ended with exit status 3"
+    assert programs.script("exit 3", statuses=(4,)).reason == "sh exited with status 3"
 
 
 def test_a_program_that_is_missing_or_no_program_is_named(programs: Programs) -> None:
@@ -189,7 +189,7 @@ def test_a_program_that_is_missing_or_no_program_is_named(programs: Programs) ->
 def test_a_hang_ends_with_the_time_limit_and_everything_that_it_started(programs: Programs) -> None:
     end = programs.script("trap '' TERM; echo $$ > pid; sleep 600 & echo $! > child; wait; sleep 600", timeout_s=0.5)
     assert end.outcome.timed_out
-    assert end.reason.startswith("sh did not end within 0.5 s and was stopped")
+    assert end.reason.startswith("sh timed out after 0.5 s")
     assert not any(alive(int((programs.work / name).read_text())) for name in ("pid", "child"))
 
 
@@ -249,21 +249,21 @@ def test_commands_around_a_launch_run_without_a_shell_and_are_not_timed(programs
 def test_a_command_before_that_fails_fails_the_launch_and_one_after_is_a_problem(programs: Programs) -> None:
     bad = ("sh", "-c", "echo why >&2; exit 2")
     end = programs.script("touch started", before=(bad,), after=(("touch", "after"),))
-    assert end.reason == f"the command `{shlex.join(bad)}` before the launch ended with exit status 2"
+    assert end.reason == f"the command `{shlex.join(bad)}` before the launch exited with status 2"
     assert output(end, "stderr") == b"why\n"
     assert not (programs.work / "started").exists()
     assert not (programs.work / "after").exists()
     end = programs.script("touch started", after=(bad,))
     assert end.reason == ""
-    assert [text.rpartition("after the launch ")[2] for text in end.failed_after] == ["ended with exit status 2"]
+    assert [text.rpartition("after the launch ")[2] for text in end.failed_after] == ["exited with status 2"]
     end = programs.script("exit 1", after=(("touch", "after"),))
-    assert end.reason == "sh ended with exit status 1"
+    assert end.reason == "sh exited with status 1"
     assert (programs.work / "after").exists()
 
 
 def test_a_command_around_a_launch_that_hangs_is_ended(programs: Programs) -> None:
     end = programs.script("touch started", before=(("sh", "-c", "echo $$ > pid; sleep 600"),), timeout_s=0.3)
-    assert "did not end within 0.3 s" in end.reason
+    assert "timed out after 0.3 s" in end.reason
     assert not alive(int((programs.work / "pid").read_text()))
 
 
@@ -282,12 +282,12 @@ def test_files_that_the_user_asked_for_are_found(programs: Programs) -> None:
     assert found == {
         "stale.dat": ("stale.dat", "the launch did not change it"),
         "old.dat": ("old.dat", ""),
-        "out.dat": ("passwd", "it is a link out of the folder"),
+        "out.dat": ("passwd", "it is a link to a file outside the working directory"),
         "inner.dat": ("old.dat", ""),
         "out/a/x.log": ("x.log", ""),
         "out/y.log": ("y.log", ""),
-        "../records.jsonl": ("missing", "there is no such file after the launch"),
-        "none-*": ("missing", "there is no such file after the launch"),
+        "../records.jsonl": ("missing", "no such file after the launch"),
+        "none-*": ("missing", "no such file after the launch"),
     }
 
 
@@ -383,5 +383,5 @@ def test_a_fake_start_is_given_what_was_planned(programs: Programs) -> None:
 
     planned = programs.planned(["./x"], 7.0)
     (scratch := programs.root / "scratch").mkdir()
-    assert run_program(planned, scratch, lambda _: None, start).reason == "./x ended by SIGBUS"
+    assert run_program(planned, scratch, lambda _: None, start).reason == "./x killed by SIGBUS"
     assert seen == [planned.words, 7.0]

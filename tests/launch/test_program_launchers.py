@@ -98,7 +98,7 @@ class Measured:
         self.recorded, self.said = ranks(self.point), ranks(said)
 
     def check(self, number: int) -> None:
-        """What the record says of the ranks is what they say of themselves."""
+        """Check that the record of the ranks equals their own reports."""
         assert len(self.said) == number
         assert self.recorded == self.said
         assert self.point.ranks == number

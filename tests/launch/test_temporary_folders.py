@@ -31,7 +31,7 @@ with leftovers.temporary_folder([sys.argv[1]], {}) as variables:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The system's temporary folder of this test."""
+    """Return the temporary folder of this test."""
     folder = tmp_path / "tmp"
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
@@ -41,7 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def mpiexec(tmp_path: Path) -> str:
-    """An Open MPI whose files stay, because it is killed."""
+    """Start an Open MPI whose files remain, because it is killed."""
     program = tmp_path / "mpiexec"
     program.write_text(LEAVES_FILES)
     program.chmod(0o755)

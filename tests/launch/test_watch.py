@@ -37,7 +37,7 @@ SPIN = (
 
 def test_a_stat_line_is_read_whatever_the_name() -> None:
     assert watch.parse_stat(STAT) == ("a b) c", 7, 200 / os.sysconf("SC_CLK_TCK"))
-    with pytest.raises(ValueError, match="not a stat line"):
+    with pytest.raises(ValueError, match="not a line of /proc/PID/stat"):
         watch.parse_stat("4242 gone")
 
 
@@ -89,9 +89,9 @@ def test_a_program_that_is_where_it_should_be_is_not_remarked_on() -> None:
 @pytest.mark.parametrize(
     ("masks", "memory", "said"),
     [
-        ([{0}, {0}], {0: 1}, "1 of its threads were to be on 1, 0 are"),
-        ([{0}, {5}], {0: 1}, "thread 11 may use 5, its rank was to have 0-1"),
-        ([{0}, {1}], {0: 90, 1: 10}, "10 % of its memory lies on node 1, not 0"),
+        ([{0}, {0}], {0: 1}, "1 of its threads were placed on 1, 0 are bound there"),
+        ([{0}, {5}], {0: 1}, "thread 11 may use 5, but its rank was placed on 0-1"),
+        ([{0}, {1}], {0: 90, 1: 10}, "10 % of its memory is on NUMA node 1 instead of 0"),
     ],
 )
 def test_threads_and_memory_elsewhere_are_told(masks: list[set[int]], memory: dict[int, int], said: str) -> None:
@@ -104,9 +104,9 @@ def test_parts_that_got_no_huge_pages_are_told() -> None:
     found.processes[0].pages = pages
     assert differences(PLACED, found, huge_segments=("stack",)) == ()
     (text,) = differences(PLACED, found, huge_segments=("text", "stack"))
-    assert text.endswith("its text was to be on huge pages, 0 % of 4 MiB is")
+    assert text.endswith("huge pages were requested for its text; 0 % of 4 MiB is on huge pages")
     (nothing,) = differences(PLACED, found, huge_segments=("data",))
-    assert nothing.endswith("nothing was seen of it")
+    assert nothing.endswith("none of it was found")
 
 
 def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
@@ -123,8 +123,9 @@ def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
     away = seen([{5}, {6}], {0: 1})
     assert len(differences(PLACED, away)) == 4, "of one process each thread is told"
     assert differences(PLACED, found, huge_segments=("data",)) == (
-        "rank 0 (prog 10): its data was to be on huge pages, 0 % of 4 MiB is",
-        "rank 0 (cc1 100 and 2 more of this name): its data was to be on huge pages, 0 % of 56 KiB is",
+        "rank 0 (prog 10): huge pages were requested for its data; 0 % of 4 MiB is on huge pages",
+        "rank 0 (cc1 100 and 2 more of this name): huge pages were requested for its data; "
+        "0 % of 56 KiB is on huge pages",
     )
 
 
@@ -136,7 +137,7 @@ def test_a_heap_that_got_no_huge_pages_is_told() -> None:
 
 def test_a_rank_that_is_not_there_is_told() -> None:
     placed = planner.plan(machine(nodes=2, cores=4).topology, parse_request("2x2"))
-    assert differences(placed, seen([{0}, {1}], {0: 1})) == ("ranks 1 of this node: not seen",)
+    assert differences(placed, seen([{0}, {1}], {0: 1})) == ("ranks 1 of this node: not found",)
 
 
 def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
@@ -154,7 +155,7 @@ def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
 
 def test_threads_that_were_never_started_are_told() -> None:
     """A program that makes fewer threads than were asked for is not placed as asked."""
-    assert differences(PLACED, seen([{0, 1}], {0: 1})) == ("rank 0: 2 threads asked, 1 seen",)
+    assert differences(PLACED, seen([{0, 1}], {0: 1})) == ("rank 0: 2 threads requested, 1 found",)
 
 
 def test_a_table_that_cannot_be_written_is_told_before_the_program_runs(octant: Octant, tmp_path: Path) -> None:
@@ -219,7 +220,7 @@ def test_ranks_are_told_apart(octant: Octant, tmp_path: Path) -> None:
 def test_a_program_that_binds_itself_elsewhere_is_told(octant: Octant, needs: Callable[[str], str]) -> None:
     program = (needs("taskset"), "-c", str(CPUS[1]), sys.executable, "-c", SPIN)
     done = octant("where", "--place", f"1x1,cpus={CPUS[0]}", "--", *program)
-    assert f"may use {CPUS[1]}, its rank was to have {CPUS[0]}" in done.stderr
+    assert f"may use {CPUS[1]}, but its rank was placed on {CPUS[0]}" in done.stderr
 
 
 def test_a_program_that_is_killed_says_so(octant: Octant) -> None:

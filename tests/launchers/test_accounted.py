@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from launcher_syntax import REFERENCE, masks, read
 from octant.cli import application
-from octant.launchers import _tables, _wrappers, from_syntax, having, translate
+from octant.launchers import _tables, _wrappers, from_syntax, launchers_with_role, translate
 from octant.placement import set_text
 
 VALID = {
@@ -83,11 +83,11 @@ def head(name: str, line: str) -> tuple[str, str]:
 
 def commands() -> list[tuple[str, str]]:
     return [(name, line) for name in VALID for line in VALID[name]
-            if hasattr(having("read")[name], "parse") and name != "poe"]  # fmt: skip
+            if hasattr(launchers_with_role("read")[name], "parse") and name != "poe"]  # fmt: skip
 
 
 def spelt(name: str, line: str, option: str) -> Iterator[str]:
-    """The option with the dashes that this launcher accepts."""
+    """Return the option with the dashes that this launcher accepts."""
     del line
     single = len(option) == 1 or name in ("aix", "bluegene", "likwid", "mpich", "intelmpi")
     yield f"-{option}" if single else f"--{option}"
@@ -95,7 +95,7 @@ def spelt(name: str, line: str, option: str) -> Iterator[str]:
 
 
 def test_there_is_a_line_for_every_launcher_that_is_read_back() -> None:
-    assert set(VALID) == set(having("read"))
+    assert set(VALID) == set(launchers_with_role("read"))
     for name, lines in VALID.items():
         for line in lines:
             assert from_syntax(line, REFERENCE)[0] == name
@@ -104,7 +104,7 @@ def test_there_is_a_line_for_every_launcher_that_is_read_back() -> None:
 @pytest.mark.parametrize(("name", "line"), commands())
 def test_an_option_that_is_not_interpreted_is_refused_or_listed(name: str, line: str) -> None:
     begin, end = head(name, line)
-    tables = [table for table in vars(having("read")[name]).values() if isinstance(table, dict)]
+    tables = [table for table in vars(launchers_with_role("read")[name]).values() if isinstance(table, dict)]
     options = {key: one for table in tables for key, one in table.items() if isinstance(one, _tables.OptionFacts)}
     tried = 0
     for option, known in options.items():
@@ -120,7 +120,7 @@ def test_an_option_that_is_not_interpreted_is_refused_or_listed(name: str, line:
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in commands()}))
 def test_an_interpreted_option_has_an_influence(name: str) -> None:
-    options = {key: known for key, known in having("read")[name].OPTIONS.items() if key}
+    options = {key: known for key, known in launchers_with_role("read")[name].OPTIONS.items() if key}
     said = {key for key, known in options.items() if known.effect in ("interpreted", "assigning")}
     said -= {key for key, known in options.items() if (name, known.name) in WITHOUT_EFFECT}
     for line in VALID[name]:
@@ -129,9 +129,9 @@ def test_an_interpreted_option_has_an_influence(name: str) -> None:
 
 
 def _influential(name: str, line: str, among: set[str]) -> Iterator[str]:
-    """The options with which a line has another answer, or is refused for another reason than its spelling."""
+    """Return the options that change the placement, or that are refused for a reason other than spelling."""
     (begin, end), base = head(name, line), answer(line)
-    for key, known in having("read")[name].OPTIONS.items():
+    for key, known in launchers_with_role("read")[name].OPTIONS.items():
         if key in among and any(
             _differs(base, text)
             for word in spelt(name, line, key)
@@ -145,7 +145,7 @@ def _differs(base: tuple[object, ...], text: str) -> bool:
     try:
         return answer(text) != base
     except ValueError as error:
-        return "cannot read the command line" not in str(error)
+        return "cannot interpret the command line" not in str(error)
 
 
 @given(st.sampled_from(commands()), st.from_regex(r"--?[a-z][a-z-]{1,12}(=[a-z0-9]{1,5})?", fullmatch=True))
@@ -153,7 +153,7 @@ def test_an_option_of_any_name_is_accounted_for(case: tuple[str, str], word: str
     name, line = case
     begin, end = head(name, line)
     try:
-        parsed = having("read")[name].parse(shlex.split(f"{begin} {word} {end}"))
+        parsed = launchers_with_role("read")[name].parse(shlex.split(f"{begin} {word} {end}"))
     except ValueError:
         return
     if any(known.effect != "interpreted" for spelling, known in parsed.occurrences if spelling == word):
@@ -162,7 +162,7 @@ def test_an_option_of_any_name_is_accounted_for(case: tuple[str, str], word: str
 
 @pytest.mark.parametrize(("name", "line"), LINES)
 def test_a_variable_is_refused_or_listed(name: str, line: str) -> None:
-    known = having("read")[name].VARIABLES
+    known = launchers_with_role("read")[name].VARIABLES
     names = [key.replace("*", "ZZZ") for key, one in known.items() if one.effect != "interpreted"]
     names += [
         "ZZZ", "ZZZ_BINDING", "OMP_ZZZ", "KMP_TOPOLOGY_METHOD", "GOMP_RTEMS", "MV2_CPU_MAPPING", "MKL_NUM_THREADS",
@@ -196,16 +196,16 @@ def test_a_command_in_front_is_refused_or_listed(name: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("jsrun -n 2 -a 1 -c 8 p", "the options of jsrun are not read back"),
+        ("jsrun -n 2 -a 1 -c 8 p", "the options of jsrun are not supported"),
         ("lrun -n 2 p", "lrun may start ranks"),
-        ("flux run -n 2 p", "Flux chooses the cores"),
+        ("flux run -n 2 p", "the scheduler of Flux selects the cores"),
         ("aprun -n 2 -d 8 p", "the default binding depends on the configuration of the site"),
         ("mpiexec -n 2 --depth=8 --cpu-bind core p", "no verified rule for --cpu-bind core"),
         ("mpirun_rsh -np 2 a b p", "mpirun_rsh may start ranks"),
         ("ibrun -n 2 p", "ibrun may start ranks"),
         ("prun -n 2 p", "prun may start ranks"),
-        ("./my-launch mpiexec -n 2 -bind-to core p", "cannot tell what my-launch does to mpiexec"),
-        ("mpirun -np 2 p", "cannot tell whose mpirun this is"),
+        ("./my-launch mpiexec -n 2 -bind-to core p", "the effect of my-launch on mpiexec is unknown"),
+        ("mpirun -np 2 p", "cannot identify the MPI library of mpirun"),
     ],
 )  # fmt: skip
 def test_a_variable_does_not_hide_a_launcher(variables: str, line: str, said: str) -> None:
@@ -235,16 +235,18 @@ def test_lines_of_launchers_that_are_not_here_are_read_from_documentation(line: 
         topology = read_synthetic("pack:1 numa:4 core:4 pu:2(indexes=core)")
     reading = read(line, topology)
     assert masks(reading) == expected
-    assert any("from documentation" in remark for remark in reading.remarks)
+    assert any("from its documentation" in remark for remark in reading.remarks)
 
 
 def test_depth_is_refused_where_numbers_of_one_core_follow_each_other() -> None:
-    with pytest.raises(ValueError, match="numbers the hardware threads of one core consecutively"):
+    with pytest.raises(ValueError, match="the hardware threads of one core have consecutive numbers"):
         read("mpiexec -n 2 --depth=4 --cpu-bind depth p", REFERENCE)
 
 
 def test_a_line_that_several_launchers_accept_says_what_decides() -> None:
-    with pytest.raises(ValueError, match=r"MPICH .* Open MPI 5.*would decide: .*-bind-to core \(MPICH") as refused:
+    with pytest.raises(
+        ValueError, match=r"MPICH .* Open MPI 5.*add one of these options to select one: .*-bind-to core \(MPICH"
+    ) as refused:
         read("mpirun -np 2 ./a.out")
     assert "--map-by core (Open MPI 5)" in str(refused.value)
 
@@ -255,7 +257,7 @@ def test_a_line_that_several_launchers_accept_says_what_decides() -> None:
         ("HYDRA build details:", "mpirun -np 2 p", "mpich"),
         ("mpirun (Open MPI) 5.0.8", "mpirun -np 2 p", "openmpi"),
         ("mpirun (Open MPI) 5.0.8", "mpirun -np 2 -bind-to core p", "mpich"),  # an option of the line goes first
-        ("mpirun 1.0", "mpirun -np 2 p", "cannot tell whose mpirun this is"),
+        ("mpirun 1.0", "mpirun -np 2 p", "cannot identify the MPI library of mpirun"),
         ("HYDRA build details:", "mpirun -n 2 --cpu-bind list:0:2 --depth 1 p", "cray"),
     ],
 )
@@ -272,13 +274,13 @@ def test_here_the_program_on_path_decides_whose_line_it_is(
         return
     answer = translate(line, REFERENCE, lines=True, here=True)
     assert answer.read_as == said
-    decided = any("to which mpirun on this machine belongs" in remark for remark in answer.remarks)
+    decided = any("because mpirun on this machine belongs to it" in remark for remark in answer.remarks)
     assert decided == (line == "mpirun -np 2 p")
 
 
 def test_an_installed_launcher_that_lacks_the_options_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ValueError, match=r"cannot tell whose mpirun this is: find the launcher mpirun"):
+    with pytest.raises(ValueError, match=r"cannot identify the MPI library of mpirun: find the launcher mpirun"):
         translate("mpirun -np 2 p", REFERENCE, lines=True, here=True)
 
 
@@ -301,17 +303,22 @@ def test_lines_of_a_script_that_are_not_read_are_listed() -> None:
     reading = read("module load x\nexport OMP_NUM_THREADS=2\ncd /tmp && taskset -c 0-3 ./p in.dat | tee log")
     assert set_text(reading.placement.ranks[0].cpus) == "0-3"
     said = " / ".join(reading.remarks)
-    for words in ("not read: module load x", "not read: cd /tmp", "not read: tee log", "./p is taken for the program"):
+    for words in (
+        "not interpreted: module load x",
+        "not interpreted: cd /tmp",
+        "not interpreted: tee log",
+        "./p is taken as the program",
+    ):
         assert words in said
 
 
 @pytest.mark.parametrize("name", ["ZZZ_BINDING", "MV2_CPU_MAPPING", "SITE_PIN_POLICY", "OMP_ZZZ", "FOO_AFFINITY"])
 def test_an_unknown_variable_whose_name_suggests_placement_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=f"cannot draw this: {name} is n"):
+    with pytest.raises(ValueError, match=f"cannot interpret this line: {name} is n"):
         read(f"{name}=1 taskset -c 0-3 p")
 
 
 def test_other_unknown_variables_are_listed() -> None:
     remarks = read("SITE_COLOUR=1 OPENBLAS_NUM_THREADS=2 taskset -c 0-3 p").remarks
-    assert "not used for the answer: SITE_COLOUR (Octant does not know it)" in remarks
-    assert any("OPENBLAS_NUM_THREADS (the number of threads" in remark for remark in remarks)
+    assert "not used for the placement: SITE_COLOUR (unknown variable)" in remarks
+    assert any("OPENBLAS_NUM_THREADS (it sets the number of threads" in remark for remark in remarks)

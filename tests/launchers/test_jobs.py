@@ -94,7 +94,7 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
         submit.submit("pbs", script)
     with pytest.raises(Refusal, match="try one of flux, lsf, pbs, sbatch"):
         submit.write("moab", JOB, script)
-    with pytest.raises(Refusal, match=r"cannot write .*job\.sh .*try --script in a folder of yours"):
+    with pytest.raises(Refusal, match=r"cannot write .*job\.sh .*use --script with a path in a writable directory"):
         submit.write("pbs", JOB, tmp_path / "none" / "job.sh")
 
 

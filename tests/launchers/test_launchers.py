@@ -59,7 +59,7 @@ def test_flux_leaves_binding_to_us() -> None:
 def test_one_rank_needs_no_launcher_and_several_do() -> None:
     assert direct.command(["prog", "a b"], JobSize(1)) == ["prog", "a b"]
     for size in (JobSize(2), JobSize(1, hosts=("a",))):
-        with pytest.raises(Refusal, match="try --launcher mpiexec"):
+        with pytest.raises(Refusal, match="use --launcher mpiexec"):
             direct.command(["prog"], size)
 
 

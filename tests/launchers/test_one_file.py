@@ -85,10 +85,10 @@ def test_it_writes_a_placement_and_reads_it_back(demo: None, tmp_path: Path) -> 
     quiet = RUN.invoke(
         application(), ["place", "--from", f"DEMO_JOB=1 {line.replace(' -b', ' -q -b')}", "--on", str(node)]
     )
-    for remark in ("not used for the answer: -q (it concerns output)", "not used for the answer: DEMO_JOB"):
+    for remark in ("not used for the placement: -q (it concerns output)", "not used for the placement: DEMO_JOB"):
         assert remark in quiet.stderr
     (tmp_path / "masks").write_text("0,1\n")
-    assert launchers.with_file(f"demorun -m {tmp_path}/masks").endswith("/masks:\n0,1\n")
+    assert launchers.append_named_file(f"demorun -m {tmp_path}/masks").endswith("/masks:\n0,1\n")
     assert [line.split()[:2] for line in read.splitlines()[-2:]] == [["0", "0-1"], ["1", "2-3"]]
 
 
@@ -120,7 +120,7 @@ def test_it_submits_a_job(demo: None, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_it_recognises_its_command_line(demo: None) -> None:
     words = ["/opt/demo/demorun", "-r", "4", "./app", "-r", "9"]
     assert launchers.recognise(words) == ("demo", LaunchCommand(4, ("-r", "4"), 3, False))
-    with pytest.raises(Refusal, match=r"cannot read the command line of Demo \(-x is not an option of it"):
+    with pytest.raises(Refusal, match=r"cannot interpret the command line of Demo \(-x is an unknown option"):
         launchers.recognise(["demorun", "-x", "4", "./app"])
 
 
@@ -139,11 +139,11 @@ def test_one_name_is_one_launcher_in_each_role() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('TITLE = "T"', "it has no role of a launcher"),
-        ("def to_syntax(p, r, t): ...", "it does not declare TITLE"),
-        ('TITLE = "T"\nMARK = "x"', "it does not declare from_syntax"),
-        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it does not declare OPTIONS"),
-        ('TITLE = "T"\ndef script(job): ...', "it does not declare LAUNCHER"),
+        ('TITLE = "T"', "it declares no role of a launcher"),
+        ("def to_syntax(p, r, t): ...", "it declares no TITLE"),
+        ('TITLE = "T"\nMARK = "x"', "it declares no from_syntax"),
+        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it declares no OPTIONS"),
+        ('TITLE = "T"\ndef script(job): ...', "it declares no LAUNCHER"),
         ('TITLE = "T"\nNAMES = {"begin": "t"}\ndef to_syntax(p, r, t): ...', "the role 'begin', which does not exist"),
     ],
 )

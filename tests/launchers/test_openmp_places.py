@@ -92,25 +92,25 @@ def test_lists_of_tools_are_read_as_their_manuals_say(line: str, expected: str) 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("numactl -C 0-14:2 p", "cannot read '0-14:2' as numbers of numactl"),
-        ("numactl -C '!0-31' p", "it leaves nothing"),
-        ("numactl -C +99 p", "there are 32 for this job"),
-        ("numactl -w 0,1 p", "-w is not read, and it distributes pages by weights"),
-        ("numactl -H", "it prints about the machine"),
-        ("hwloc-bind --physical pu:0 -- p", "--physical is not read"),
-        ("likwid-pin -s 0x1 -c 0-3 p", "-s is not read"),
+        ("numactl -C 0-14:2 p", "cannot read '0-14:2' as a list of numactl"),
+        ("numactl -C '!0-31' p", "the result is empty"),
+        ("numactl -C +99 p", "only 32 are available to this job"),
+        ("numactl -w 0,1 p", "-w is not supported (it distributes pages by weights)"),
+        ("numactl -H", "it prints information"),
+        ("hwloc-bind --physical pu:0 -- p", "--physical is not supported"),
+        ("likwid-pin -s 0x1 -c 0-3 p", "-s is not supported"),
         ("KMP_AFFINITY=granularity=core,compat ./p", "cannot read 'compat' in KMP_AFFINITY"),
         ("KMP_AFFINITY=granularity=tile,compact ./p", "cannot read 'granularity=tile' in KMP_AFFINITY"),
         ("KMP_AFFINITY=compact,scatter ./p", "cannot read 'scatter' in KMP_AFFINITY"),
         ("XLSMPOPTS=startproc=0:zzz=3 ./p", "cannot read 'zzz=3' in XLSMPOPTS"),
         ("XLSMPOPTS=procs=0-6:2 ./p", "cannot read '2' in XLSMPOPTS"),
-        ("hwloc-bind os=eth0 p", "os=eth0 is a location that Octant does not read"),
+        ("hwloc-bind os=eth0 p", "os=eth0 is not a supported location"),
         ("OMP_NUM_THREADS=many OMP_PLACES=cores p", "cannot read OMP_NUM_THREADS many"),
-        ("srun -n 2 -c $CPUS p", "a shell replaces it"),
-        ("OMP_NUM_THREADS=$N taskset -c 0-3 p", "a shell replaces it"),
-        ("$RUN taskset -c 0-3 p", "a shell replaces it"),
-        ("numactl -C 0-3 taskset -c 9 p", "cannot draw taskset behind another launcher"),
-        ("taskset -c 0-3 srun -n 1 --cpu-bind=none p", "cannot draw taskset in front of a launcher"),
+        ("srun -n 2 -c $CPUS p", "it needs a shell to expand"),
+        ("OMP_NUM_THREADS=$N taskset -c 0-3 p", "it needs a shell to expand"),
+        ("$RUN taskset -c 0-3 p", "it needs a shell to expand"),
+        ("numactl -C 0-3 taskset -c 9 p", "cannot interpret taskset after another launcher"),
+        ("taskset -c 0-3 srun -n 1 --cpu-bind=none p", "cannot interpret taskset in front of a launcher"),
     ],
 )
 def test_forms_that_are_not_read_are_refused_by_name(line: str, said: str) -> None:
@@ -131,6 +131,6 @@ def test_env_takes_variables_away() -> None:
 def test_keywords_and_redirections_of_a_shell_are_no_words_of_a_command() -> None:
     reading = read("for i in 1 2; do exec taskset -c 0-1 ./p > log 2>&1 < in & done")
     assert set_text(reading.placement.ranks[0].cpus) == "0-1"
-    assert [remark for remark in reading.remarks if "not read" in remark] == [
-        "not read: for i in 1 2", "not read: done",
+    assert [remark for remark in reading.remarks if "not interpreted" in remark] == [
+        "not interpreted: for i in 1 2", "not interpreted: done",
     ]  # fmt: skip

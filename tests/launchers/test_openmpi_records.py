@@ -22,7 +22,7 @@ from pretended import MACHINES, topology
 RECORDS = {name: launcher_records.read(DATA / f"{name}-options.json") for name in ("openmpi", "openmpi41")}
 WRITTEN = {name: launcher_records.read_written(DATA / f"{name}-written.json") for name in RECORDS}
 LAUNCHERS = {"openmpi": openmpi, "openmpi41": openmpi41}
-LEFT_OUT = r"^cannot (read|draw) "
+LEFT_OUT = r"^cannot (read|interpret) "
 """How Octant's own refusals begin, of lines that the launcher accepts: they name the option."""
 MOST_LEFT_OUT = {"openmpi": 1, "openmpi41": 65}
 STARTS_NONE = r"starts none of the"
@@ -30,7 +30,7 @@ STARTS_NONE = r"starts none of the"
 
 
 def drawn(name: str, record: Recorded) -> list[CpuSet]:
-    """What Octant reads from a recorded line, without the search for an equivalent request."""
+    """Return the masks of a recorded line, without the search for an equivalent request."""
     variables, options = launcher_records.split_variables(record.line)
     module = LAUNCHERS[name]
     row = _command.parsed(module, ["mpirun", *options, "prog"])
@@ -46,7 +46,7 @@ def expected(masks: Sequence[CpuSet | None], machine: Topology) -> list[CpuSet]:
 
 
 def in_cores(masks: Sequence[CpuSet], machine: Topology) -> list[CpuSet]:
-    """The cores that masks touch: Open MPI 5 prints cores, unless :HWTCPUS is given."""
+    """Return the cores that masks touch: Open MPI 5 prints cores, unless :HWTCPUS is given."""
     return [frozenset().union(*(core for core in objects(machine, "core") if core & mask)) for mask in masks]
 
 

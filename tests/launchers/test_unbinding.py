@@ -6,7 +6,7 @@ from octant import launchers
 
 DECLARED = [
     (name, command)
-    for name, one in launchers.having("recognise").items()
+    for name, one in launchers.launchers_with_role("recognise").items()
     if hasattr(one, "UNBIND")
     for command in one.COMMANDS
 ]
@@ -18,7 +18,7 @@ def test_the_common_launchers_declare_it() -> None:
 
 @pytest.mark.parametrize(("name", "command"), DECLARED)
 def test_a_command_line_with_the_option_does_not_bind(name: str, command: str) -> None:
-    recogniser = launchers.having("recognise")[name]
+    recogniser = launchers.launchers_with_role("recognise")[name]
     option = launchers.unbinding_option(name, f"/opt/bin/{command}").split()
     head = [command, "run"] if command == "flux" else [command]
     found = recogniser.recognise([*head, *option, "-n", "2", "./app"], {})

@@ -41,12 +41,12 @@ REQUEST = st.builds(
 
 
 def options(syntax: Syntax) -> str:
-    """The lines and files that are to be pasted."""
+    """Return the lines and files to paste."""
     return "\n".join([*syntax.lines, *(content for _, content in syntax.files)])
 
 
 def planned(topology: Topology, request: PlacementRequest) -> tuple[Placement, PlacementRequest] | None:
-    """The placement of the request, or of the largest that fits; none where nothing does, with a reason."""
+    """Return the placement of the request or of the largest that fits, or a reason."""
     try:
         return plan(topology, request), request
     except DoesNotFit as refusal:

@@ -191,7 +191,7 @@ def test_a_probe_leaves_what_it_saw_where_every_host_sees_it(
 
     monkeypatch.setattr(proof, "execute", execute)
     monkeypatch.setattr("octant.build.find", Path)
-    with pytest.raises(CannotStartError, match="no end after 60 s" if timed_out else "warning: no hugepages"):
+    with pytest.raises(CannotStartError, match="timed out after 60 s" if timed_out else "warning: no hugepages"):
         proof.starter("direct", tmp_path)({}, [])
     assert folders[0].parent == tmp_path
     assert not list(tmp_path.iterdir())

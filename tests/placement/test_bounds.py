@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from octant.failure import Refusal
-from octant.launchers import from_syntax, with_file
+from octant.launchers import from_syntax, append_named_file
 from octant.machine import hwloc
 from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
@@ -91,4 +91,4 @@ def test_a_device_is_no_input() -> None:
     with pytest.raises(Refusal, match="it is no plain file"):
         parse_request("2x1,torus=2x2x2,map=/dev/zero")
     with pytest.raises(ValueError, match="it is no plain file"):
-        with_file("mpirun --rankfile /dev/zero ./program")
+        append_named_file("mpirun --rankfile /dev/zero ./program")

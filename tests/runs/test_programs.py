@@ -114,7 +114,7 @@ def test_a_launcher_that_does_not_say_how_many_ranks_it_starts_has_those_that_re
 
 def test_the_whole_command_line_is_measured_by_its_guard(tmp_path: Path) -> None:
     whole = report(None, whole=True, energy=(Energy("package-0", 12.5),), outlived=(Outlived(9, "daemon"),))
-    end = ProgramEnd(OUTCOME, tmp_path, cut=("3 bytes of stdout were left out",), problems=("odd",), whole=whole)
+    end = ProgramEnd(OUTCOME, tmp_path, cut=("3 bytes of stdout were omitted",), problems=("odd",), whole=whole)
     point = read_back(tmp_path, end, 1)
     assert {one.name: (one.value, one.unit) for one in point.results} == {
         "wall time": (1.5, "s"), "user time": (2.0, "s"), "system time": (0.5, "s"), "memory": (3 << 20, "B"),
@@ -122,7 +122,7 @@ def test_the_whole_command_line_is_measured_by_its_guard(tmp_path: Path) -> None
         "involuntary context switches": (14, "1"), "energy of package-0": (12.5, "J"),
     }  # fmt: skip
     assert point.notes == {
-        "cut output": "3 bytes of stdout were left out", "outlived": "daemon (9)", "problems": "odd",
+        "cut output": "3 bytes of stdout were omitted", "outlived": "daemon (9)", "problems": "odd",
     }  # fmt: skip
     assert point.spent_s["measure_s"] == 1.5
 

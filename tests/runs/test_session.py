@@ -88,7 +88,7 @@ def test_a_hung_launch_and_a_killed_one_say_so_and_how_far_they_were(store: Stor
 
     run = execute_run(store, run, run_all(run.launches), functools.partial(planned, records=run.records), start=start)
     killed, hung = (failure.reason for failure in run.failures)
-    assert (killed.startswith("ended by SIGKILL"), hung) == (True, "no end after 7 s; it was stopped")
+    assert (killed.startswith("killed by SIGKILL"), hung) == (True, "timed out after 7 s")
     assert [(failure.share, failure.phase) for failure in run.failures] == [(0.25, "update"), (None, "")]
 
 
@@ -125,7 +125,11 @@ def _leave_and_stop(run: StoredRun, _workload: str, launch: str, _cell: object) 
         (3, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Quit (signal 3)\n", "SIGQUIT"),
         (11, "=   EXIT CODE: 9\nWITH THE EXIT STRING: Segmentation fault (signal 11)\n", "SIGINT, SIGQUIT or SIGSEGV"),
         (11, "=   EXIT CODE: 11\nWITH THE EXIT STRING: Segmentation fault (signal 11)\n", "SIGSEGV"),
-        (137, "mpirun noticed that process rank 1 with PID 7 on node n exited on signal 9 (Killed).\n", "SIGKILL, as"),
+        (
+            137,
+            "mpirun noticed that process rank 1 with PID 7 on node n exited on signal 9 (Killed).\n",
+            "SIGKILL (possibly out of memory)",
+        ),
     ],
 )
 def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
@@ -133,7 +137,7 @@ def test_a_rank_that_was_killed_is_asked_again_whatever_its_launcher_made_of_it(
 ) -> None:
     """The exit statuses 2 and 3 of a kernel mean a usage error and what is not supported."""
     run = go_on(store, store.create("q", machine(), REQUESTS[:1]), Kernel({0: ProcessOutcome(code, False, 0.1, said)}))
-    assert f"a rank was ended by {reason}" in run.failures[0].reason
+    assert f"a rank was killed by {reason}" in run.failures[0].reason
     assert (run.failures[0].exit, run.complete) == (Exit.CANNOT_RUN, False)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from fake_run import machine
 from octant import catalogue
-from octant.launch.link import why_no_link
+from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.machine.hwloc import load
 from octant.report.study.text import list_json, list_text
@@ -67,7 +67,7 @@ def test_reasons_are_those_of_the_machine(asked: dict[str, StudiedFinding]) -> N
 
 def test_the_list_of_studies_ends_with_the_count() -> None:
     told = " ".join(list_text(machine()).split())
-    counted = count_lines(studied_findings(machine(), library_of, why_no_link))
+    counted = count_lines(studied_findings(machine(), library_of, explain_missing_link))
     assert told.endswith(" ".join(" ".join(counted).split()))
     assert f"of {len(catalogue.findings())} findings have a study" in told
     listed = {one["name"]: one for one in json.loads(list_json(machine()))}

@@ -1,4 +1,4 @@
-"""Starts processes, and is the only place that does: what is to be started, how it is watched and ended."""
+"""Launches of kernels and programs: start, observation and termination. Only this package starts them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class ProgramStart:
 
 @dataclass(frozen=True)
 class Planned:
-    """A launch with everything worked out that its start needs; whoever starts it decides nothing."""
+    """A launch with all data that its start needs."""
 
     launch: Launch
     words: tuple[str, ...]  # of the command line, the launcher's included

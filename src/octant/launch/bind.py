@@ -1,4 +1,4 @@
-"""The words for octant-bind: what it is to give each rank of a node before it becomes the program."""
+"""Arguments of octant-bind: CPUs, memory policy and page sizes of each rank of a node."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ LOCAL_RANK_VARIABLES = (
     "FLUX_TASK_LOCAL_ID",
     "SLURM_LOCALID",
 )
-"""By which launchers tell a process which of its node's ranks it is; octant-bind believes them in this order."""
+"""Variables with the local rank that launchers set, in the order in which octant-bind reads them."""
 
 REFUSAL_SUFFIX, REPORT_SUFFIX = ".refusal", ".guard"
 _MOST_BYTES = 1 << 16
@@ -28,14 +28,14 @@ _REFUSAL = re.compile(r"^([123]) (.+)$", re.MULTILINE)
 
 
 def words(placement: Placement, request: PlacementRequest) -> list[str]:
-    """octant-bind's arguments before `--`: one entry for each rank of a node, and the pages of the heap.
+    """Return the arguments of octant-bind before `--`: one entry per rank of a node, and the pages of the heap.
 
     Raises:
         ValueError: a torus, whose ranks are not all on one node.
         Refusal: the library that asks for huge pages is not installed.
     """
     if request.torus:
-        raise ValueError("cannot bind on a torus that is not this node; try the same request without torus=")
+        raise ValueError("cannot bind ranks on a torus, which is not on this node; remove torus= from the request")
     found = []
     for number, place in enumerate(placement.ranks):
         found += ["--rank", str(number), *_entry(place, request)]
@@ -80,7 +80,7 @@ def _entry(place: RankPlace, request: PlacementRequest) -> list[str]:
 
 
 def _segments(request: PlacementRequest) -> list[str]:
-    """The parts of the program that a library of ours asks huge pages for, once it is loaded into it."""
+    """Return the arguments for parts of the program that get huge pages from a preloaded library."""
     if not request.huge_segments:
         return []
     return ["--segments", "+".join(request.huge_segments), "--preload", str(build.find("pages"))]

@@ -1,4 +1,4 @@
-"""Output of a program while it runs: the beginning and the end are kept, whatever its amount, and it can be shown."""
+"""Capture of a program's output: the beginning and the end are stored, and it can be shown while it runs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Capture:
             self._pass_on(memoryview(b"\n"))
 
     def end_of_it(self, most: int) -> bytes:
-        """The last bytes of the stream, at most so many."""
+        """Return the last bytes of the stream, at most `most`."""
         return b"".join(self._parts())[-most:] if most else b""
 
     def write(self, path: Path) -> str:
@@ -108,14 +108,14 @@ class Capture:
         if left_out:
             head, tail = _whole_lines(head, tail)
             left_out = self.total - len(head) - len(tail)
-            marker = f"\n[octant: {left_out} bytes of {self.name} are left out here]\n".encode()
+            marker = f"\n[octant: {left_out} bytes of {self.name} are omitted here]\n".encode()
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.writelines((head, marker, tail))
-        return f"{left_out:,} of {self.total:,} bytes of {self.name} were left out" if left_out else ""
+        return f"{left_out:,} of {self.total:,} bytes of {self.name} were omitted" if left_out else ""
 
     def _parts(self) -> tuple[memoryview, bytes | memoryview]:
-        """What was kept of the beginning and of the end."""
+        """Return the stored beginning and end of the stream."""
         head = memoryview(self._head)[: min(self.total, HEAD_BYTES)]
         behind, tail = self.total - len(head), memoryview(self._tail)
         if behind <= TAIL_BYTES:
@@ -148,7 +148,7 @@ class Capture:
                 data = data[os.write(self._shown, data) :]
             except BlockingIOError:
                 select.select([], [self._shown], [])
-            except OSError:  # nobody reads it any more: the program goes on
+            except OSError:  # the reader has closed it: the program continues
                 self._shown = None
 
 

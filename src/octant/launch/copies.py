@@ -48,12 +48,14 @@ def copy_directory(source: Path, target: Path, left_out: Path | None = None, mos
         source = source.resolve(strict=True)
         hidden = left_out.resolve() if left_out else None
         if hidden and (source == hidden or hidden in source.parents):
-            raise Refusal(f"{what} (it is inside the store {left_out}); try another working directory or store")
+            raise Refusal(f"{what} (it is inside the store {left_out}); use another working directory or store")
         entries = list(_entries(source, hidden))
         size = sum(one.status.st_size for one in entries if stat.S_ISREG(one.status.st_mode))
         if size > most_bytes:
-            why = f"its files have {bytes_text(size)}, more than {bytes_text(most_bytes)}"
-            raise Refusal(f"{what} ({why}); try without --fresh-dir, or a directory with only what the program needs")
+            why = f"its files have {bytes_text(size)}, the limit is {bytes_text(most_bytes)}"
+            raise Refusal(
+                f"{what} ({why}); remove --fresh-dir, or use a directory that contains only the files of the program"
+            )
         target.mkdir(0o700)
         for one in entries:
             _copy_entry(one, source, target)
@@ -63,7 +65,7 @@ def copy_directory(source: Path, target: Path, left_out: Path | None = None, mos
         target.chmod(stat.S_IMODE(source.stat().st_mode) | 0o700)
     except OSError as error:
         named = f": {error.filename}" if error.filename else ""
-        remedy = remedy_for_writing(error) if error.errno in (errno.ENOSPC, errno.EDQUOT) else "try without --fresh-dir"
+        remedy = remedy_for_writing(error) if error.errno in (errno.ENOSPC, errno.EDQUOT) else "remove --fresh-dir"
         raise Refusal(f"{what} ({error.strerror}{named}); {remedy}") from error
 
 
@@ -93,7 +95,7 @@ def remove_tree(folder: Path) -> None:
 
 
 def _entries(source: Path, left_out: Path | None) -> Iterator[_Entry]:
-    """What is in the directory, each folder before what is in it; without what another process removes meanwhile."""
+    """Yield the entries of the directory, each folder before its content; skip entries removed meanwhile."""
     folders = [""]
     while folders:
         place = folders.pop()

@@ -1,4 +1,4 @@
-"""Starts one command line, watches it, and leaves nothing behind: the only place that starts kernels and programs."""
+"""Run one command line and remove its leftovers: the only place that starts kernels and programs."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ _OURS = re.compile(r"octant-bind: |[a-z0-9_]+/[a-z0-9_]+: ")  # how our programs
 
 
 def waited_text(seconds: float) -> str:
-    """A time that was waited, for people: `15 s`, `0.1 s`."""
+    """Return a waiting time as text: `15 s`, `0.1 s`."""
     return f"{seconds:.0f} s" if seconds >= 2 else f"{seconds:.1g} s"
 
 
@@ -62,7 +62,7 @@ class ProcessOutcome:
     def reason(self) -> str:
         """Why it failed, in a sentence; empty when it did not."""
         if self.timed_out:
-            return f"no end after {waited_text(self.seconds)}; it was stopped"
+            return f"timed out after {waited_text(self.seconds)}"
         if self.code == 0:
             return ""
         text = self.errors.strip()
@@ -84,7 +84,7 @@ class ProcessOutcome:
         names = [one.name for one in _USUAL if one | signal.SIGKILL == self.signal_of_rank]
         if len(names) < 2:
             return ""
-        return f"ended by {', '.join(names[:-1])} or {names[-1]} (mpiexec combines the statuses of its ranks)"
+        return f"killed by {', '.join(names[:-1])} or {names[-1]} (mpiexec combines the statuses of its ranks)"
 
 
 def _ended_by(number: int) -> str:
@@ -92,7 +92,7 @@ def _ended_by(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    return f"ended by {name}" + ", as the system does where memory runs out" * (number == signal.SIGKILL)
+    return f"killed by {name}" + " (possibly out of memory)" * (number == signal.SIGKILL)
 
 
 class Streams(NamedTuple):
@@ -106,9 +106,9 @@ class Streams(NamedTuple):
 def execute(
     words: Sequence[str], environment: Mapping[str, str], timeout_s: float, observe: Observer
 ) -> ProcessOutcome:
-    """Runs a command to its end, without input, and keeps the end of what it prints.
+    """Run a command to its end, without input, and keep the end of its output.
 
-    What it starts is ended on a time-out, on an exception (Ctrl-C) and when this process is killed.
+    Its processes are killed on timeout, on an exception (Ctrl-C) and if this process is killed.
     """
     with tempfile.TemporaryFile() as output:
         outcome = None
@@ -122,7 +122,7 @@ def execute(
 
 
 def new_mark() -> str:
-    """A word that no other process has in its environment."""
+    """Return a unique word that marks the environment of one launch."""
     return secrets.token_hex(8)
 
 
@@ -201,7 +201,7 @@ def _run(
 
 
 def _wait(process: "subprocess.Popen[bytes]", patience_s: float) -> struct_rusage | None:
-    """What the process used, if it ends within that time."""
+    """Return the resource usage of the process; `None` if it does not end within that time."""
     try:
         descriptor = os.pidfd_open(process.pid)
     except OSError:  # Linux before 5.3
@@ -224,7 +224,7 @@ def _wait_by_polling(process: "subprocess.Popen[bytes]", patience_s: float) -> s
 
 
 def _usage(process: "subprocess.Popen[bytes]") -> struct_rusage | None:
-    """What the process used, if it has ended."""
+    """Return the resource usage of the process; `None` if it is still running."""
     pid, status, usage = os.wait4(process.pid, os.WNOHANG)
     if not pid:
         return None
@@ -235,10 +235,9 @@ def _usage(process: "subprocess.Popen[bytes]") -> struct_rusage | None:
 def _end(
     process: "subprocess.Popen[bytes]", mark: bytes, usage: struct_rusage | None, since_ticks: int
 ) -> struct_rusage:
-    """Ends what is left of a command, politely and then for certain, and waits for it.
+    """Terminate the remaining processes of a command with SIGTERM, then SIGKILL, and wait for them.
 
-    What has been killed, by this process or by the launcher, still holds its memory for a while, which nobody could
-    clear away before it lets go.
+    A killed process still holds its memory for a while, and no other process can free it earlier.
 
     Args:
         since_ticks: when the command was started (`processes.now_ticks`).

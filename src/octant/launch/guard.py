@@ -77,7 +77,7 @@ class GuardReport:
     local_rank: int | None = None
     status: int | None = None  # exit status
     signal: int | None = None  # that ended the program
-    stop_signal: int | None = None  # that told the guard to end
+    stop_signal: int | None = None  # that ended the guard
     not_started: str = ""  # why the program could not be started; then the status is 126 or 127
     outlived: tuple[Outlived, ...] = ()
     left: int = 0  # processes that could not be ended: they wait for a device, or belong to another user
@@ -172,24 +172,24 @@ def load(path: Path) -> GuardFile:
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return GuardFile(problems=(f"{path.name} is no plain file",))
+                return GuardFile(problems=(f"{path.name} is not a regular file",))
             data = file.read(FILE_LIMIT + 1)
     except FileNotFoundError:
         return GuardFile()
     except IsADirectoryError:
-        return GuardFile(problems=(f"{path.name} is no plain file",))
+        return GuardFile(problems=(f"{path.name} is not a regular file",))
     except OSError as error:
         return GuardFile(problems=(f"{path.name} cannot be read ({error.strerror})",))
     reports: list[GuardReport] = []
     problems: list[str] = []
     if len(data) > FILE_LIMIT:
-        problems.append(f"{path.name} is longer than {FILE_LIMIT} bytes; its rest was not read")
+        problems.append(f"{path.name} is longer than {FILE_LIMIT} bytes; the rest was not read")
         data = data[:FILE_LIMIT].rpartition(b"\n")[0]
     for number, line in enumerate(data.splitlines(), 1):
         try:
             reports.append(_report(line))
         except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-            problems.append(f"line {number} of {path.name} is no report of a guard ({str(error)[:_LONGEST]})")
+            problems.append(f"line {number} of {path.name} is not a valid guard report ({str(error)[:_LONGEST]})")
     return GuardFile(tuple(reports), tuple(problems[:MOST_PROBLEMS]))
 
 
@@ -201,9 +201,9 @@ def _report(text: bytes) -> GuardReport:
     """
     line = _DECODER.decode(text)
     if line.status is not None and line.signal is not None:
-        raise ValueError("both an exit status and a signal")
+        raise ValueError("it has both an exit status and a signal")
     if line.given.host != line.host or line.lost.rank != (line.rank or 0):
-        raise ValueError("two hosts or ranks")
+        raise ValueError("it has two hosts or ranks")
     members = {name: getattr(line, name) for name in GuardReport.__dataclass_fields__ if hasattr(line, name)}
     threads = tuple(
         SeenThread(one.name, one.cpu_s, parse_cpus(one.mask) if one.mask else frozenset(), one.seen_on, one.process)

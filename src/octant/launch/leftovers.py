@@ -1,4 +1,4 @@
-"""What ranks and launchers leave behind when they are killed: shared memory, and folders of temporary files."""
+"""Leftovers of killed ranks and launchers: shared memory and folders of temporary files."""
 
 import contextlib
 import fcntl
@@ -46,7 +46,7 @@ def temporary_folder(words: Sequence[str], environment: Mapping[str, str]) -> It
 
 
 def free_bytes(folder: Path = FOLDER) -> float:
-    """What ranks of this node can share; infinite where that has no limit of its own, or nobody says."""
+    """Return the free shared memory of this node in bytes; infinite if it is unlimited or unknown."""
     with contextlib.suppress(OSError):
         room = os.statvfs(folder)
         if room.f_blocks > 0:  # none: mounted without a limit

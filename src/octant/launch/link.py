@@ -1,4 +1,4 @@
-"""Emulated links: hosts that are none, on this machine, joined by a link of known rate and delay.
+"""Emulated links: emulated hosts on this machine, connected by a link of known rate and delay.
 
 `octant-link` makes them of namespaces and is the ssh of the launcher that starts there; native/link/link.cpp says how.
 docs/links.md says what such a launch proves and what it does not.
@@ -23,7 +23,7 @@ LEAST_BITS_PER_S, MOST_BITS_PER_S = 8000, 10**10
 MOST_REPORT_BYTES = 1 << 16
 DEVICE = "link0"
 VARIABLE = "OCTANT_LINK"
-"""Tells ranks of their link; they record it."""
+"""Variable that names the link to the ranks, which record it."""
 
 SETTINGS: Mapping[str, str] = {
     # MPICH over UCX or libfabric: between hosts UCX would else find the shared memory that they have in common.
@@ -62,7 +62,7 @@ class Link:
         return self.bits_per_s / 8 * payload_share()
 
     def __str__(self) -> str:
-        """As it is asked: `100Mbit/s,delay=1ms`."""
+        """Return the text of the request: `100Mbit/s,delay=1ms`."""
         power, unit = next(
             (power, unit)
             for power, unit in ((9, "Gbit/s"), (6, "Mbit/s"), (3, "kbit/s"), (0, "bit/s"))
@@ -74,12 +74,12 @@ class Link:
 
 
 def payload_share(mtu_bytes: int = MTU_BYTES) -> float:
-    """The share of a link's rate that is payload of full packets of TCP: 1448 of 1514 bytes at an MTU of 1500."""
+    """Return the payload share of full TCP packets: 1448 of 1514 bytes at an MTU of 1500."""
     return (mtu_bytes - HEADERS_BYTES) / (mtu_bytes + FRAME_BYTES)
 
 
 def parse_link(text: str) -> Link:
-    """A link from `100Mbit/s`, `1Gbit/s,hosts=4` or `100Mbit/s,delay=1ms`.
+    """Parse a link: `100Mbit/s`, `1Gbit/s,hosts=4` or `100Mbit/s,delay=1ms`.
 
     Raises:
         ValueError: the text is no link, or none that can be emulated; the message says why and what to try.
@@ -87,21 +87,21 @@ def parse_link(text: str) -> Link:
     rate, *words = text.split(",")
     bits_per_s = units.parse_bits_per_s(rate)
     if not LEAST_BITS_PER_S <= bits_per_s <= MOST_BITS_PER_S:
-        raise ValueError(f"a rate is from 8kbit/s to 10Gbit/s, and {rate} is not; try 100Mbit/s")
+        raise ValueError(f"the rate {rate} is not between 8kbit/s and 10Gbit/s; use 100Mbit/s")
     given: dict[str, str] = {}
     for word in words:
         found = _WORD.fullmatch(word)
         if found is None or found["name"] in given:
-            raise ValueError(f"cannot read {word[:60]!r} of a link; try 100Mbit/s,delay=1ms or 100Mbit/s,hosts=4")
+            raise ValueError(f"cannot read {word[:60]!r} of a link; use 100Mbit/s,delay=1ms or 100Mbit/s,hosts=4")
         given[found["name"]] = found["value"]
     delay_s = units.parse_seconds(given.get("delay", "0"))
     hosts = units.parse_whole(given.get("hosts", "2"))
     if not 2 <= hosts <= MOST_HOSTS:
-        raise ValueError(f"a link joins 2 to {MOST_HOSTS} hosts, not {hosts}; try hosts=2")
+        raise ValueError(f"a link connects 2 to {MOST_HOSTS} hosts, not {hosts}; use hosts=2")
     if delay_s > LONGEST_DELAY_S or 0 < delay_s < 1e-6:
-        raise ValueError(f"a delay is from 1us to 1s, and {given['delay']} is not; try delay=1ms")
+        raise ValueError(f"the delay {given['delay']} is not between 1us and 1s; use delay=1ms")
     if delay_s and hosts != 2:
-        raise ValueError("a delay is only between two hosts; try hosts=2")
+        raise ValueError("a delay needs exactly two hosts; use hosts=2")
     return Link(bits_per_s, delay_s, hosts)
 
 
@@ -119,21 +119,23 @@ def read_link(text: str) -> Link:
 
 
 def job_size(link: Link, size: JobSize) -> JobSize:
-    """The size of a launch on the hosts of a link.
+    """Return the size of a launch on the hosts of a link.
 
     Raises:
         Refusal: ranks that do not fill the hosts, or hosts of the user's own.
     """
     if size.hosts:
-        raise Refusal("cannot emulate a link between hosts that are there; try without --hosts", Exit.WRONG_WORD)
+        raise Refusal("cannot emulate a link between real hosts; remove --hosts", Exit.WRONG_WORD)
     if size.ranks % link.hosts:
-        why = f"each has the same number of ranks, and {size.ranks} is no multiple of {link.hosts}"
-        raise Refusal(f"cannot deal ranks to {link.hosts} hosts ({why}); try --ranks {link.hosts}", Exit.WRONG_WORD)
+        why = f"{size.ranks} is not a multiple of {link.hosts}"
+        raise Refusal(
+            f"cannot distribute ranks evenly over {link.hosts} hosts ({why}); use --ranks {link.hosts}", Exit.WRONG_WORD
+        )
     return JobSize(size.ranks, None, size.cpus_per_rank, link.names, size.exported, str(build.find("link")))
 
 
 def environment(link: Link, mpi: Mapping[str, str]) -> dict[str, str]:
-    """What launcher and ranks find in their environment.
+    """Return the environment variables of launcher and ranks.
 
     Args:
         mpi: settings that were asked.
@@ -142,15 +144,15 @@ def environment(link: Link, mpi: Mapping[str, str]) -> dict[str, str]:
         Refusal: one of them would lead messages elsewhere.
     """
     if taken := sorted(set(mpi) & set(SETTINGS)):
-        why = "with an emulated link it says where messages go"
-        raise Refusal(f"cannot set {', '.join(taken)} ({why}); try without it, or without --link", Exit.WRONG_WORD)
+        why = "the emulated link sets it"
+        raise Refusal(f"cannot set {', '.join(taken)} ({why}); remove it, or remove --link", Exit.WRONG_WORD)
     program = str(build.find("link"))
     agents = {"PRTE_MCA_plm_ssh_agent": program, "OMPI_MCA_plm_rsh_agent": program}
     return {**SETTINGS, **agents, VARIABLE: str(link)}
 
 
 def wrapped(words: Sequence[str], link: Link, report: Path | None = None) -> list[str]:
-    """The words that start a launcher on the first host.
+    """Return the command line that starts a launcher on the first host.
 
     Args:
         report: where octant-link is to write what crossed.
@@ -172,11 +174,11 @@ def why_not(link: Link) -> str:
     try:
         tried = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - ours
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"cannot emulate a link ({error}); try make setup"
+        return f"cannot emulate a link ({error}); run make setup"
     return tried.stderr.strip().removeprefix("octant-link: ") if tried.returncode else ""
 
 
-def why_no_link(text: str) -> str:
+def explain_missing_link(text: str) -> str:
     """Why the link of this text cannot be emulated here, in words; "" where it can be."""
     try:
         return why_not(read_link(text))
@@ -185,7 +187,7 @@ def why_no_link(text: str) -> str:
 
 
 def check(link: Link) -> None:
-    """Looks whether such a link can be emulated here.
+    """Check whether such a link can be emulated here.
 
     Raises:
         Refusal: it cannot.
@@ -195,7 +197,7 @@ def check(link: Link) -> None:
 
 
 def take_report(records: Path) -> bytes:
-    """What octant-link wrote after a launch, which is removed; empty where the launch did not come so far."""
+    """Read and remove the report of octant-link; return empty bytes if there is none."""
     path = report_path(records)
     try:
         with path.open("rb") as file:
@@ -207,5 +209,5 @@ def take_report(records: Path) -> bytes:
 
 
 def report_path(records: Path) -> Path:
-    """Where octant-link writes what crossed during a launch; beside the records, and removed with what is left over."""
+    """Return the path of octant-link's report on the traffic of a launch, next to the records."""
     return records.parent / f"{records.name}.link"

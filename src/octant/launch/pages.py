@@ -1,4 +1,4 @@
-"""Which page sizes the parts of a running process are on: by smaps, and as root by the pages themselves.
+"""Page sizes of the segments of a running process: from smaps, and as root from the page flags.
 
 `smaps` may be read by the owner of the process and by root (ptrace access mode READ, see ptrace(2)). Pages of 64 KiB
 need the page frame numbers in `pagemap`, which are zero without CAP_SYS_ADMIN, and `/proc/kpageflags`, which only root
@@ -64,7 +64,7 @@ class PageSizes:
 
     base_bytes: int
     by_segment: dict[str, dict[int, int]] = field(default_factory=dict)
-    unknown: str = ""  # why nobody knows what of the small pages is in ones of 64 KiB; empty: it is known
+    unknown: str = ""  # why the share of 64 KiB pages is unknown; empty: it is known
 
     def add(self, segment: str, page_bytes: int, held_bytes: int) -> None:
         """More memory of a segment."""
@@ -84,7 +84,7 @@ class PageSizes:
 
 
 def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/kpageflags")) -> PageSizes:
-    """What the segments of a process are on.
+    """Return the page sizes of the segments of a process.
 
     Raises:
         Refusal: there is no such process, or its memory may not be looked at.
@@ -94,7 +94,7 @@ def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/k
         ranges = parse_smaps((folder / "smaps").read_text(errors="replace"))
         program = str((folder / "exe").readlink())
     except (FileNotFoundError, ProcessLookupError):
-        why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
+        why = f"cannot observe process {pid} (it does not exist); use a PID that ps lists"
         raise Refusal(why, Exit.WRONG_WORD) from None
     except OSError as error:
         raise access_refusal(pid, error) from error
@@ -118,11 +118,11 @@ def page_sizes(pid: int, proc: Path = Path("/proc"), flags: Path = Path("/proc/k
 def access_refusal(pid: int, error: OSError) -> Refusal:
     """Return the refusal for a process whose files in `/proc` this user may not read."""
     why = f"{error.strerror}: only its owner and root may read its memory map"
-    return Refusal(f"cannot look at process {pid} ({why}); try as its owner, or as root")
+    return Refusal(f"cannot observe process {pid} ({why}); run as its owner, or as root")
 
 
 def parse_smaps(text: str) -> list[Range]:
-    """The ranges of `/proc/PID/smaps`; lines of a newer kernel that say something else are passed over."""
+    """Parse the ranges of `/proc/PID/smaps`; skip unknown lines of newer kernels."""
     found: list[Range] = []
     kib: dict[str, int] = {}
     for line in text.splitlines():
@@ -177,11 +177,11 @@ class _Middle:
 
     def __init__(self, pagemap: Path, flags: Path, base_bytes: int) -> None:
         self.pagemap, self.flags, self.base_bytes = pagemap, flags, base_bytes
-        self.unknown = "" if base_bytes < MIDDLE else "the base page is as large"
+        self.unknown = "" if base_bytes < MIDDLE else "the base page size is not smaller"
         self.left = MOST_PAGES
 
     def bytes_of(self, one: Range) -> int:
-        """Bytes of a range that are in whole pages of 64 KiB; 0 where nobody knows, and then `unknown` says why."""
+        """Return the bytes of a range in whole pages of 64 KiB; 0 if unknown, with the reason in `unknown`."""
         pages = (one.end - one.begin) // self.base_bytes
         if self.unknown:
             return 0

@@ -13,12 +13,12 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def now_ticks() -> int:
-    """The time since the boot of the system, in the unit of the start times in /proc/PID/stat, rounded down."""
+    """Return the time since boot in the unit of the start times in /proc/PID/stat, rounded down."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) * _TICKS_PER_S // 1_000_000_000
 
 
 def environment_of(folder: Path) -> list[bytes]:
-    """The variables with which a process was started, each as `NAME=value`; empty if they cannot be read.
+    """Return the initial environment of a process, each variable as `NAME=value`; empty if it cannot be read.
 
     They cannot be read of another user's process, and if none of the threads has memory.
 
@@ -46,7 +46,7 @@ def _environ(folder: Path) -> bytes:
 
 
 def marked(mark: bytes) -> list[int]:
-    """The processes whose environment has a variable that begins with `mark`.
+    """Return the processes whose environment has a variable that begins with `mark`.
 
     A process that is exiting is not among them, because its environment cannot be read any more.
     """
@@ -59,9 +59,9 @@ def marked(mark: bytes) -> list[int]:
 
 
 def exiting(since_ticks: int, proc: Path = PROC) -> list[int]:
-    """The processes of this user that are exiting, and were started at that time or later.
+    """Return the exiting processes of this user that were started at that time or later.
 
-    Such a process has lost its environment, which would tell whose it is, but may still hold its memory and files. It
+    Such a process has lost its environment, which identifies its launch, but may still hold its memory and files. It
     holds nothing when it is a zombie.
 
     Args:

@@ -1,4 +1,4 @@
-"""Starts a user's program once, with its input, folder and commands around it, and keeps what it printed and used."""
+"""One launch of a user's program: input, working directory, commands before and after, output and resource usage."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from octant.program import STDERR, STDOUT
 VARIABLE = "OCTANT_LAUNCH"
 """Names the folder of a launch, with the files stdout and stderr, to the commands after it and to check commands."""
 _EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
-"""Between two looks at the clock, of which the end of the program does not depend: they take its hardware threads."""
+"""Polling intervals of the timeout. The end of the program is noticed without polling, which would use its CPUs."""
 _ERRORS_BYTES = 4000
 _CHECK_BYTES = 1 << 20  # of the output of a check command that are kept: its end
 _MOST_NAMED = 8
 """Ranks or processes that one sentence lists."""
 _MOST_CHECKED = 1000
-"""Files of which each is looked at; of more, which nobody stores, only the number counts."""
+"""Number of files that are checked individually; further files are only counted."""
 _Starter = Callable[..., ProcessOutcome]
 
 
@@ -169,7 +169,7 @@ class _Launch:
         end = self._guarded(words, subprocess.DEVNULL, limit_s, lambda _elapsed_s: None, report, names)
         outcome, whole = end.outcome, end.whole
         if outcome.timed_out:
-            return replace(end, reason=f"did not end within {waited_text(limit_s)}; --timeout sets its time limit")
+            return replace(end, reason=f"timed out after {waited_text(limit_s)}; increase --timeout if it needs longer")
         if outcome.code != 0:
             return replace(end, reason=_ended_text(outcome.code, whole))
         return end
@@ -183,7 +183,7 @@ class _Launch:
         report: Path,
         names: Sequence[str],
     ) -> ProgramEnd:
-        """Run one command line, of which nothing is left at its end.
+        """Run one command line; no process of it is left at its end.
 
         Args:
             names: of the files for standard output and error in the folder of the launch.
@@ -222,7 +222,7 @@ class _Launch:
         return ProgramEnd(outcome, self._folder, paths, tuple(filter(None, cut)), read.problems, whole, tuple(ranks))
 
     def _matches(self) -> Iterator[tuple[str, Path]]:
-        """The files that the user's patterns match, each once."""
+        """Yield the files that the user's patterns match, each once."""
         seen = set[str]()
         for pattern in self._asked.keep:
             for place in matching(self._folder, pattern):
@@ -231,7 +231,7 @@ class _Launch:
                     yield place, self._folder / place
 
     def _found(self, known: Mapping[str, object]) -> Iterator[MatchedFile]:
-        """The files to store, with the reason for each that cannot be stored."""
+        """Yield the files to store, with the reason for each that cannot be stored."""
         for number, (place, path) in enumerate(self._matches()):
             if number >= _MOST_CHECKED:
                 yield MatchedFile(place, path)
@@ -241,10 +241,10 @@ class _Launch:
                 continue
             real = path.resolve()
             inside = self._folder.resolve() in real.parents
-            yield MatchedFile(place, real, "" if inside else "it is a link out of the folder")
+            yield MatchedFile(place, real, "" if inside else "it is a link to a file outside the working directory")
         for pattern in self._asked.keep:
             if not any(True for _ in matching(self._folder, pattern)):
-                yield MatchedFile(pattern, self._folder / "missing", "there is no such file after the launch")
+                yield MatchedFile(pattern, self._folder / "missing", "no such file after the launch")
 
 
 @contextlib.contextmanager
@@ -256,9 +256,9 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def matching(folder: Path, pattern: str) -> Iterator[str]:
-    """The files and links below a folder that a pattern matches, by their relative paths, in order.
+    """Yield the relative paths of files and links below a folder that match a pattern, in order.
 
-    The parts of a pattern are those of a shell; `**` stands for any number of folders. No link to a folder is followed,
+    The parts of a pattern are those of a shell; `**` matches any number of folders. No link to a folder is followed,
     and a part `..` or an absolute path matches nothing.
     """
     parts = pattern.split("/")
@@ -290,7 +290,7 @@ def _below(folder: Path, place: str, parts: Sequence[str]) -> Iterator[str]:
 
 
 def _state(path: Path) -> object:
-    """What changes when somebody writes to a file."""
+    """Return the attributes of a file that change when it is written to."""
     try:
         found = path.stat()
     except OSError:
@@ -299,7 +299,7 @@ def _state(path: Path) -> object:
 
 
 def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
-    """The standard input of a program: a file, relative to the folder in which it works, or nothing.
+    """Open the standard input of a program: a file relative to its working directory, or no input.
 
     Raises:
         Refusal: the file cannot be read.
@@ -315,7 +315,7 @@ def _input(name: str, folder: Path, stack: contextlib.ExitStack) -> int:
         ) from error
     stack.callback(os.close, descriptor)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise Refusal(f"{what} (it is not a regular file); try a file in place of it")
+        raise Refusal(f"{what} (it is not a regular file); give a regular file")
     os.set_blocking(descriptor, True)
     return descriptor
 
@@ -325,7 +325,7 @@ def _not_started(why: str) -> ProcessOutcome:
 
 
 def _measured(outcome: ProcessOutcome, whole: GuardReport | None) -> ProcessOutcome:
-    """The outcome with what the guard measured: nothing but the command line, without the steps of our polling."""
+    """Return the outcome with the times of the guard, which are not rounded to our polling interval."""
     if whole is None:
         return outcome
     return replace(
@@ -334,20 +334,22 @@ def _measured(outcome: ProcessOutcome, whole: GuardReport | None) -> ProcessOutc
 
 
 def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
-    """The end with the reason if the program failed, and with what is to be said of its ranks."""
+    """Add the reason of a failure and the problems of the ranks to the end of a launch."""
     problems = [*end.problems]
     reports = [*([end.whole] if end.whole else []), *end.ranks]
     outlived = list(dict.fromkeys(f"{one.name} ({one.pid})" for report in reports for one in report.outlived))
     if outlived:
         more = f" and {len(outlived) - _MOST_NAMED} more" if len(outlived) > _MOST_NAMED else ""
         named = ", ".join(outlived[:_MOST_NAMED])
-        problems.append(f"processes outlived the program and were ended: {named}{more}")
+        problems.append(f"processes were still running after the program and were killed: {named}{more}")
     if left := sum(report.left for report in reports):
-        problems.append(f"{left} processes of the program could not be ended")
+        problems.append(f"{left} processes of the program could not be killed")
     missing = sorted(set(range(planned.ranks)) - {one.rank or 0 for one in end.ranks})
     if end.whole and missing and planned.ranks > 1:
         named = ", ".join(map(str, missing[:_MOST_NAMED])) + ", …" * (len(missing) > _MOST_NAMED)
-        problems.append(f"no report of {'rank' if len(missing) == 1 else 'ranks'} {named}: times and placement missing")
+        problems.append(
+            f"no report of {'rank' if len(missing) == 1 else 'ranks'} {named}: their times and placement are missing"
+        )
     return replace(end, reason=_reason(planned, end), problems=tuple(problems))
 
 
@@ -355,7 +357,7 @@ def _reason(planned: Planned, end: ProgramEnd) -> str:
     outcome, subject = end.outcome, planned.launch.request.subject
     name = (planned.program.name if planned.program else "") or subject.command[0]
     if outcome.timed_out:
-        return f"{name} did not end within {waited_text(planned.timeout_s)} and was stopped; --timeout sets the limit"
+        return f"{name} timed out after {waited_text(planned.timeout_s)}; increase --timeout if it needs longer"
     if end.whole is None and outcome.errors and outcome.code not in subject.statuses:
         return outcome.reason
     bad = [one for one in end.ranks if one.code not in subject.statuses or one.not_started]
@@ -371,22 +373,22 @@ def _reason(planned: Planned, end: ProgramEnd) -> str:
 
 
 def _ended_text(code: int | None, report: GuardReport | None) -> str:
-    """How a program ended, as the end of a sentence."""
+    """Return how a program ended, as the end of a sentence."""
     if report and report.not_started:
         return f"cannot be started ({report.not_started}); check its path and mode"
     if code is None:
-        return "could not be ended by the system"
+        return "could not be killed by the system"
     if code >= 0:
-        return f"ended with exit status {code}"
+        return f"exited with status {code}"
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    return f"ended by {name}" + " (the system does that where memory runs out)" * (-code == signal.SIGKILL)
+    return f"killed by {name}" + " (possibly out of memory)" * (-code == signal.SIGKILL)
 
 
 def _flushed(stream: object) -> int | None:
-    """The file descriptor of a standard stream, in which nothing is left of what was written to it."""
+    """Flush a standard stream and return its file descriptor."""
     try:
         stream.flush()  # type: ignore[attr-defined]
         descriptor: int = stream.fileno()  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ LIKE_FOR_LIKE = {
 
 
 def find() -> Path:
-    """The launcher.
+    """Return the path of smpirun.
 
     Raises:
         Refusal: not installed.
@@ -27,7 +27,8 @@ def find() -> Path:
     found = shutil.which("smpirun")
     if found is None:
         raise Refusal(
-            "cannot ask SimGrid (no smpirun on PATH); try `make simgrid` (Debian's libsimgrid-dev; root)",
+            "cannot run SimGrid (smpirun is not on PATH); run `make simgrid` as root (package libsimgrid-dev "
+            "of Debian)",
             Exit.NOT_SUPPORTED,
         )
     return Path(found)
@@ -35,13 +36,13 @@ def find() -> Path:
 
 @functools.cache
 def version() -> str:
-    """What SimGrid calls itself: `SimGrid version 3.32`."""
+    """Return the version text of SimGrid: `SimGrid version 3.32`."""
     shown = subprocess.run([str(find()), "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603 - a fixed word
     return (shown.stdout or shown.stderr).strip().splitlines()[0]
 
 
 def command(program: Sequence[str], ranks: int, platform: Path, hosts: Path) -> list[str]:
-    """`ranks` ranks on the hosts of a file, one a line in turn, with SimGrid's own factors switched off."""
+    """Return the command line for `ranks` ranks, round-robin on the hosts of a file, without SimGrid's factors."""
     words = [f"--cfg={name}:{value}" for name, value in LIKE_FOR_LIKE.items()]
     places = ["-platform", str(platform), "-hostfile", str(hosts)]
     return [str(find()), "-np", str(ranks), *places, *words, "--log=root.thresh:error", *program]

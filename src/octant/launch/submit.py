@@ -1,4 +1,4 @@
-"""Writes a job script and hands it to its batch system."""
+"""Job scripts: writing and submitting them."""
 
 import shlex
 import shutil
@@ -13,24 +13,24 @@ _PATIENCE_S = 60
 
 
 def write(system: str, job: Job, path: Path) -> None:
-    """Writes the script, executable.
+    """Write the script as an executable file.
 
     Raises:
         Refusal: no such system, or the file cannot be written.
     """
     text = batch_system(system).script(job)
-    save(path, text, "try --script in a folder of yours", mode=0o777)
+    save(path, text, "use --script with a path in a writable directory", mode=0o777)
 
 
 def line(system: str, path: Path) -> str:
-    """The command that hands a script over, for a shell."""
+    """Return the shell command that submits a script."""
     submission = batch_system(system).submission(path)
     script = f" < {shlex.quote(str(path))}" if submission.from_input else ""
     return shlex.join(submission.words) + script
 
 
 def submit(system: str, path: Path) -> str:
-    """Hands a script over and gives the system's answer: the job's number.
+    """Submit a script and return the answer of the batch system, which contains the job ID.
 
     Raises:
         Refusal: the system's command is not here, or it refuses.
@@ -38,7 +38,7 @@ def submit(system: str, path: Path) -> str:
     submission = batch_system(system).submission(path.absolute())
     if shutil.which(submission.words[0]) is None:
         raise Refusal(
-            f"cannot submit {path} ({submission.words[0]} is not on PATH); try it on a login node of the system"
+            f"cannot submit {path} ({submission.words[0]} is not on PATH); run it on a login node of the system"
         )
     try:
         with path.open("rb") as script:
@@ -53,9 +53,9 @@ def submit(system: str, path: Path) -> str:
             )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Refusal(
-            f"cannot submit {path} ({error}); look whether it was queued before submitting it again"
+            f"cannot submit {path} ({error}); check whether it was queued before you submit it again"
         ) from error
     if done.returncode != 0:
         reason = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
-        raise Refusal(f"cannot submit {path} ({reason}); correct the script or add --directive, and submit it by hand")
+        raise Refusal(f"cannot submit {path} ({reason}); correct the script or add --directive, then submit it again")
     return done.stdout.strip()

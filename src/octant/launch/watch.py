@@ -1,4 +1,4 @@
-"""Watches a program that runs: on which hardware threads its ranks and threads are, and where their memory lies."""
+"""Observation of a running program: CPUs of its ranks and threads, and NUMA nodes of their memory."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ RANK_VARIABLES = (
     "FLUX_TASK_RANK",
     "SLURM_PROCID",
 )
-"""By which launchers tell a process its number among all ranks, in the order of `LOCAL_RANK_VARIABLES`."""
+"""Variables with the rank that launchers set, in the order of `LOCAL_RANK_VARIABLES`."""
 LOOK_S, EARLY_LOOK_S, EARLY_S = 0.05, 0.01, 1.0
 FOLLOW_S = 0.2
 PAGES_SHARE = 0.05
@@ -80,7 +80,7 @@ def watch(
     pages: bool = False,
     segments: bool = False,
 ) -> Watched:
-    """Starts the program, looks at it until it ends, and passes its input, output and end through.
+    """Run the program and observe it until it ends; its input, output and exit status are passed through.
 
     Args:
         pages: also which page sizes its memory is on, which takes longer to look at.
@@ -109,7 +109,7 @@ def watch(
 
 
 def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None = None) -> Watched:
-    """Looks at a process that runs already: once, or until it ends or Ctrl-C.
+    """Observe a running process: once, or until it ends or Ctrl-C.
 
     Args:
         pages: also which page sizes its memory is on.
@@ -124,7 +124,7 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
     except PermissionError:
         process = WatchedProcess(pid, None, 0)
     except OSError:
-        why = f"cannot look at process {pid} (it does not exist, or has ended); try one that ps lists"
+        why = f"cannot observe process {pid} (it does not exist); use a PID that ps lists"
         raise Refusal(why, Exit.WRONG_WORD) from None
     looker = _Looker(b"", pages)
     so_far = Watched(socket.gethostname(), (process,), 0, 0.0, 0)
@@ -133,7 +133,7 @@ def follow(pid: int, pages: bool = False, seen: Callable[[Watched], None] | None
             looker.looks += 1
             try:
                 looker.see(process, folder)
-                if (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX":  # nobody has waited for it yet
+                if (folder / "stat").read_text().rpartition(")")[2].split()[0] in "ZX":  # not reaped yet
                     break
             except PermissionError as error:
                 raise access_refusal(pid, error) from error
@@ -234,13 +234,13 @@ def parse_stat(text: str) -> tuple[str, int, float]:
     head, paren, tail = text.rpartition(")")
     fields = tail.split()
     if not paren or len(fields) < 37:
-        raise ValueError("not a stat line")
+        raise ValueError("not a line of /proc/PID/stat")
     # proc(5): fields 14 and 15 are user and system time, 39 is the processor; the state after the name is field 3.
     return head.partition("(")[2], int(fields[36]), (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
 def parse_mask(status: str) -> frozenset[int]:
-    """Allowed hardware threads from `/proc/<pid>/task/<tid>/status`."""
+    """Return the allowed hardware threads from `/proc/<pid>/task/<tid>/status`."""
     match = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
     return frozenset(parse_cpus(match[1])) if match else frozenset()
 

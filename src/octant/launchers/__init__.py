@@ -24,11 +24,11 @@ launcher has, for lines of `mpiexec` that several launchers accept; `ONLY` is a 
 
 To convert a launcher: sort its options into `OPTIONS`, delete its tables of counts, letters and refusals, let `parse`
 call `_words.scan` or `_words.getopt` with `OPTIONS`, use `parse` in `recognise`, and read a `Command` in `from_syntax`.
-An option whose values decide by themselves (`--cpu-bind=verbose`) is "interpreted"; its reader refuses values it lacks.
+An option whose values decide by themselves (`--cpu-bind=verbose`) is "interpreted"; its reader refuses unknown values.
 """
 
-from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, headed
-from octant.launchers._mpi import MpiLauncher, hydra_hosts, implementation, mpi_launcher
+from octant.launchers._jobs import BatchSystem, Job, Submission, batch_system, render_job_script
+from octant.launchers._mpi import MpiLauncher, hydra_hosts, identify_mpi_library, mpi_launcher
 from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
 from octant.launchers._reading import LauncherReading, Syntax
 from octant.launchers._recognise import (
@@ -40,9 +40,9 @@ from octant.launchers._recognise import (
     recognise,
     temporary_variables,
 )
-from octant.launchers._roles import ROLES, entries, has, having, names
+from octant.launchers._roles import ROLES, entries, has, launchers_with_role, names
 from octant.launchers._start import JobSize, Launcher, chosen, launcher, yielding
-from octant.launchers._translate import Translation, request_text, translate, with_file
+from octant.launchers._translate import Translation, append_named_file, request_text, translate
 from octant.launchers._unbinding import behind_wrapper, skip_wrappers, unbinding_option
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "Submission",
     "Syntax",
     "Translation",
+    "append_named_file",
     "batch_system",
     "behind_wrapper",
     "chosen",
@@ -66,15 +67,15 @@ __all__ = [
     "entries",
     "from_syntax",
     "has",
-    "having",
-    "headed",
     "hidden_launcher",
     "hydra_hosts",
-    "implementation",
+    "identify_mpi_library",
     "launcher",
+    "launchers_with_role",
     "mpi_launcher",
     "names",
     "recognise",
+    "render_job_script",
     "request_text",
     "skip_wrappers",
     "temporary_variables",
@@ -82,6 +83,5 @@ __all__ = [
     "to_syntax",
     "translate",
     "unbinding_option",
-    "with_file",
     "yielding",
 ]

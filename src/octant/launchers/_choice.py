@@ -10,7 +10,7 @@ from types import ModuleType
 from octant.failure import Refusal
 from octant.launchers import _command, _tables
 from octant.launchers._recognise import installed_launcher
-from octant.launchers._roles import having, unusable
+from octant.launchers._roles import launchers_with_role, unusable
 
 LAUNCH_ORDER = ("ranks", "process", "threads")
 _PREFIXES = re.compile(r"I_MPI_|HYDRA_|OMPI_|PRTE_")
@@ -62,24 +62,26 @@ def choose(script: _command.Script, text: str, name: str | None, *, here: bool =
     Raises:
         ValueError: no launcher that can be read back, several, or a command that may start another launcher.
     """
-    readable = having("read")
+    readable = launchers_with_role("read")
     starts = [_start(words, seen) for words, seen in zip(script.rows, script.seen, strict=True)]
     known = {program for module in readable.values() for program in programs(module)}
     if name is not None:
-        own = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
-        own = own if programs(readable[name]) else starts[-1:]
-        return LauncherLines(name, own, _others(starts, own))
-    own = [start for start in starts if _command.command_name(start.words) in known | starters()]
-    launching = [start for start in own if _is_launcher(_command.command_name(start.words), readable)]
-    own = launching or own
+        matching = [start for start in starts if _command.command_name(start.words) in programs(readable[name])]
+        matching = matching if programs(readable[name]) else starts[-1:]
+        return LauncherLines(name, matching, _others(starts, matching))
+    matching = [start for start in starts if _command.command_name(start.words) in known | starters()]
+    launching = [start for start in matching if _is_launcher(_command.command_name(start.words), readable)]
+    matching = launching or matching
     if len(launching) > 1:
-        raise ValueError("cannot draw several command lines at once; give the lines of one launch")
-    if own:
+        raise ValueError("cannot interpret several launches at once; give the command line of one launch")
+    if matching:
         notes: list[str] = []
-        chosen = {_of_command(start, script, readable, notes if here else None) for start in own}
+        chosen = {_of_command(start, script, readable, notes if here else None) for start in matching}
         if len(chosen) > 1:
-            raise ValueError(f"cannot draw lines of {' and '.join(sorted(chosen))} at once; give those of one of them")
-        return LauncherLines(chosen.pop(), own, _others(starts, own), notes)
+            raise ValueError(
+                f"cannot interpret lines of {' and '.join(sorted(chosen))} at once; give the lines of one of them"
+            )
+        return LauncherLines(chosen.pop(), matching, _others(starts, matching), notes)
     for start in starts:
         _check_unknown(start.words, known)
     plain = [word for row in script.rows for word in (row if row[0].startswith("-") else row[:1])]
@@ -95,8 +97,8 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
     try:
         words, seen, front = _command.peel(words, variables)
     except ValueError as error:
-        raise ValueError(f"cannot read the commands in front of the program: {error}") from None
-    readable = having("read")
+        raise ValueError(f"cannot interpret the commands in front of the program: {error}") from None
+    readable = launchers_with_role("read")
     module = next((one for one in readable.values() if _command.command_name(words) in programs(one)), None)
     if module is not None and binds(module) == "process":
         inner = _start(_command.parsed(module, words).program, seen)
@@ -108,7 +110,7 @@ def _start(words: Sequence[str], variables: Mapping[str, str]) -> Start:
 
 def starters() -> frozenset[str]:
     """Return the names of all commands that start ranks."""
-    modules = [*having("read").values(), *having("recognise").values()]
+    modules = [*launchers_with_role("read").values(), *launchers_with_role("recognise").values()]
     return frozenset(program for one in modules if binds(one) == "ranks" for program in programs(one))
 
 
@@ -150,7 +152,8 @@ def _of_command(
     claims = {name: one for name, one in readable.items() if program in programs(one)}
     if not claims:
         raise ValueError(
-            f"cannot draw this: the options of {program} are not read back; known: {', '.join(readable)}{unusable()}"
+            f"cannot interpret this line: the options of {program} are not supported; supported launchers: "
+            f"{', '.join(readable)}{unusable()}"
         )
     if len(claims) == 1:
         return next(iter(claims))
@@ -166,14 +169,18 @@ def _of_command(
     titles = ", ".join(claims[name].TITLE for name in candidates)
     if not accepted:
         raise ValueError(
-            f"cannot read the options of {program}: none of the launchers with this name has all of them ({titles})"
+            f"cannot interpret the options of {program}: no launcher of this name has all of them ({titles})"
         )
     if notes is not None:
         return _installed(program, claims, accepted, notes)
     examples = [f"{claims[name].DECIDES} ({claims[name].TITLE})" for name in candidates
                 if name in able and _would_decide(name, start, script, claims)]  # fmt: skip
-    would = f"one of these would decide: {', '.join(examples)}" if examples else "no option that Octant knows decides"
-    raise ValueError(f"cannot tell whose {program} this is: {titles} accept these options; {would}")
+    would = (
+        f"add one of these options to select one: {', '.join(examples)}"
+        if examples
+        else "no known option distinguishes them"
+    )
+    raise ValueError(f"cannot identify the MPI library of {program}: {titles} accept these options; {would}")
 
 
 def _only(module: ModuleType) -> str:
@@ -229,12 +236,17 @@ def _installed(program: str, claims: Mapping[str, ModuleType], accepted: Collect
     try:
         found = installed_launcher(program, os.environ)
     except Refusal as refusal:
-        raise ValueError(f"cannot tell whose {program} this is: {str(refusal).removeprefix('cannot ')}") from None
+        raise ValueError(
+            f"cannot identify the MPI library of {program}: {str(refusal).removeprefix('cannot ')}"
+        ) from None
     if found is None or found[0] not in accepted:
         title = found[1].TITLE if found else "an unknown library"
         readable = ", ".join(claims[name].TITLE for name in claims if name in accepted)
-        raise ValueError(f"cannot draw this: {program} here belongs to {title}; read are lines of {readable}")
-    notes.append(f"read as a line of {found[1].TITLE}, to which {program} on this machine belongs")
+        raise ValueError(
+            f"cannot interpret this line: {program} on this machine belongs to {title}, but the options are those "
+            f"of {readable}"
+        )
+    notes.append(f"interpreted as a line of {found[1].TITLE}, because {program} on this machine belongs to it")
     return found[0]
 
 
@@ -247,9 +259,9 @@ def _accepts(module: ModuleType, words: Sequence[str]) -> bool:
     return True
 
 
-def _marked(text: str, readable: Mapping[str, ModuleType], own: Mapping[str, str] | None = None) -> list[str]:
-    """Return the launchers whose pattern fits a text (or `own` text of each), those that start ranks first."""
-    texts = own or dict.fromkeys(readable, text)
+def _marked(text: str, readable: Mapping[str, ModuleType], matching: Mapping[str, str] | None = None) -> list[str]:
+    """Return the launchers whose pattern fits a text (or theirs in `matching`), those that start ranks first."""
+    texts = matching or dict.fromkeys(readable, text)
     found = [key for key, one in readable.items() if re.search(one.MARK, texts[key], re.MULTILINE)]
     return sorted(found, key=lambda key: LAUNCH_ORDER.index(binds(readable[key])))
 
@@ -264,10 +276,13 @@ def _check_unknown(words: Sequence[str], known: Collection[str]) -> None:
     _command.refuse_unexpanded(words[:1], {})
     hidden = next((word for word in words[1:] if _command.command_name([word]) in {*starters(), *known}), "")
     if hidden:
-        raise ValueError(f"cannot tell what {name} does to {hidden}, which follows it; leave {name} out")
+        raise ValueError(f"cannot interpret this line: the effect of {name} on {hidden} is unknown; remove {name}")
     if len(words) > 1 and words[0] == name and _command.STARTER.fullmatch(name):
-        raise ValueError(f"cannot draw this: {name} may start ranks, and Octant does not read its options")
+        raise ValueError(
+            f"cannot interpret this line: {name} may start ranks, and its options are not supported; give the line "
+            "of a supported launcher"
+        )
 
 
-def _others(starts: Iterable[Start], own: Sequence[Start]) -> list[str]:
-    return [" ".join(start.words) for start in starts if start not in own]
+def _others(starts: Iterable[Start], matching: Sequence[Start]) -> list[str]:
+    return [" ".join(start.words) for start in starts if start not in matching]

@@ -1,7 +1,7 @@
 """Pasted lines of a shell: which command starts the ranks, what its options and variables say, and what is not read.
 
 `from_syntax` of a launcher gets a `Command`. Before that, every option and variable of it was accounted for by the
-tables of the launcher (see `_tables`): it is interpreted, listed below the answer, or the lines are refused.
+tables of the launcher (see `_tables`): it is interpreted, listed below the placement, or the lines are refused.
 """
 
 import re
@@ -22,7 +22,7 @@ _REDIRECTION = re.compile(r"(\d*|&)(>>?|<)(&\d|&?)(.*)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 STARTER = re.compile(r"(mpi|[\w-]*(run|exec|launch|rsh|place|bind|pin|submit))[\w.-]*")
 """Names of commands that seem to start another command on CPUs of their choice."""
-_NO_PLACES = "the number of threads is a property of a library and does not move ranks"
+_NO_PLACES = "it sets the number of threads of a library and does not move ranks"
 COMMON = _tables.table(
     _tables.interpreted("OMP_NUM_THREADS"),
     _tables.irrelevant(_NO_PLACES, "MKL_NUM_THREADS OPENBLAS_NUM_THREADS BLIS_NUM_THREADS NUMEXPR_NUM_THREADS"),
@@ -34,11 +34,11 @@ COMMON = _tables.table(
         "KMP_LIBRARY KMP_SETTINGS KMP_VERSION KMP_WARNINGS KMP_DUPLICATE_LIB_OK KMP_FORCE_REDUCTION GLIBC_TUNABLES "
         "PATH LD_LIBRARY_PATH LD_PRELOAD HOME TMPDIR",
     ),
-    _tables.irrelevant("it prints masks and changes none", "MPICH_CPUMASK_DISPLAY"),
+    _tables.irrelevant("it only prints masks", "MPICH_CPUMASK_DISPLAY"),
     _tables.irrelevant("it concerns the network or GPUs of Cray MPICH", "MPICH_OFI_* MPICH_GPU_* FI_CXI_*"),
-    _tables.not_read("it changes which rank is where", "MPICH_RANK_REORDER_*"),
-    _tables.irrelevant("it chooses accelerators", "CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES"),
-    _tables.not_read("it changes the number or the places of threads", "OMP_THREAD_LIMIT OMP_NESTED OMP_TEAMS_* "
+    _tables.not_read("it changes the order of ranks", "MPICH_RANK_REORDER_*"),
+    _tables.irrelevant("it selects accelerators", "CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES HIP_VISIBLE_DEVICES"),
+    _tables.not_read("it changes the number or the placement of threads", "OMP_THREAD_LIMIT OMP_NESTED OMP_TEAMS_* "
                       "OMP_NUM_TEAMS OMP_* KMP_* GOMP_*"),
 )  # fmt: skip
 """Variables that mean the same in front of every launcher; a runtime's own table precedes this one."""
@@ -112,7 +112,7 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
     """Take pasted lines apart: assignments (`export A=b`, `A=b mpiexec …`), commands, and the lines of a file.
 
     Args:
-        text: the lines, some of which may end in a backslash.
+        text: the lines; a line may end in a backslash.
         file_lines: patterns of the first line of a file that follows the command without a heading.
 
     Raises:
@@ -124,8 +124,8 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
     text, found.file = text[:begin], text[begin:]
     if len(text) > _shared.LONGEST_OPTIONS:
         raise ValueError(
-            f"cannot read lines of {len(text)} characters (at most {_shared.LONGEST_OPTIONS}); try those of one "
-            "launcher"
+            f"cannot read lines of {len(text)} characters (at most {_shared.LONGEST_OPTIONS}); give the lines "
+            "of one launch"
         )
     stated = re.findall(r"^#SBATCH[ \t]+(?:\S+[ \t]+)*?(?:-c|--cpus-per-task)[ =]?(\d+)\b", text, re.MULTILINE)
     kept = {"SLURM_CPUS_PER_TASK": stated[0]} if len(stated) == 1 else {}  # and assignments that are commands
@@ -215,7 +215,7 @@ def refuse_unexpanded(words: Sequence[str], variables: Mapping[str, str]) -> Non
     if found is None:
         found = next((f"{name}={value}" for name, value in variables.items() if "$" in value or "`" in value), None)
     if found is not None:
-        raise ValueError(f"cannot read {found[:60]!r}: a shell replaces it; give what it stands for")
+        raise ValueError(f"cannot read {found[:60]!r}: it needs a shell to expand; give the expanded text")
 
 
 def peel(words: Sequence[str], variables: Mapping[str, str]) -> tuple[Sequence[str], dict[str, str], list[str]]:
@@ -245,11 +245,11 @@ def parsed(module: ModuleType, words: Sequence[str]) -> LauncherCommand:
     try:
         given: _words.ParsedOptions = module.parse(words)
     except ValueError as error:
-        raise ValueError(f"cannot read the command line of {module.TITLE}: {error}") from None
+        raise ValueError(f"cannot interpret the command line of {module.TITLE}: {error}") from None
     program = words[given.end :]
     refuse_unexpanded([*words[: given.end], *program[:1]], {})
     if ":" in program:
-        raise ValueError("cannot draw several programs, separated by :; try the command line of one of them")
+        raise ValueError("cannot interpret several programs separated by ':'; give the command line of one program")
     return LauncherCommand(tuple(words), given, tuple(program))
 
 
@@ -272,52 +272,58 @@ def assigned(
         known = _tables.variable(option.prefix + name, own or {}) if option.ranks_only else None
         if known is not None and known.effect != "irrelevant":
             if notes is not None:
-                notes.append(f"not used for the answer: {name} (ranks get it, and the launcher does not)")
+                notes.append(f"not used for the placement: {name} (it is set for the ranks only, not for the launcher)")
         elif equals or len(values) > 1:
             found[option.prefix + name] = value if equals else values[1]
     return found
 
 
 def account_options(row: LauncherCommand) -> list[str]:
-    """Return the remarks on options that have no influence on the answer.
+    """Return the remarks on options that have no influence on the placement.
 
     Raises:
-        ValueError: an option that the reader does not read and that may change the answer.
+        ValueError: an option that is not supported and may change the placement.
     """
     notes: dict[str, list[str]] = {}
     for word, option in row.given.occurrences:
         if option.effect == "not read":
-            raise ValueError(f"cannot draw this: {word.partition('=')[0]} is not read, and {option.reason}")
+            raise ValueError(
+                f"cannot interpret this line: {word.partition('=')[0]} is not supported ({option.reason}); remove "
+                "it if it has no effect here"
+            )
         if option.effect == "irrelevant":
             notes.setdefault(option.reason, []).append(word.partition("=")[0])
     return _listed(notes)
 
 
 def account_variables(variables: Mapping[str, str], tables: Sequence[_tables.Table], title: str) -> list[str]:
-    """Return the remarks on variables that have no influence on the answer.
+    """Return the remarks on variables that have no influence on the placement.
 
     Raises:
-        ValueError: a variable that is not read and that may change the answer.
+        ValueError: a variable that is not supported and may change the placement.
     """
     notes: dict[str, list[str]] = {}
     for name in variables:
         known = _tables.variable(name, *tables, COMMON)
         if known is None and _tables.SUSPICIOUS.search(name):
             raise ValueError(
-                f"cannot draw this: {name} is no variable of {title} that Octant knows, and its name suggests that it "
-                f"changes the answer; leave it out if it does not"
+                f"cannot interpret this line: {name} is not a known variable of {title}, and its name suggests "
+                "an effect on placement; remove it if it has none"
             )
         if known is not None and known.effect == "interpreted":
             refuse_unexpanded([], {name: variables[name]})
         if known is not None and known.effect == "not read":
-            raise ValueError(f"cannot draw this: {name} is not read, and {known.reason}")
+            raise ValueError(
+                f"cannot interpret this line: {name} is not supported ({known.reason}); remove it if it has no "
+                "effect here"
+            )
         if known is None or known.effect == "irrelevant":
-            notes.setdefault("Octant does not know it" if known is None else known.reason, []).append(name)
+            notes.setdefault("unknown variable" if known is None else known.reason, []).append(name)
     return _listed(notes)
 
 
 def _listed(notes: Mapping[str, Sequence[str]]) -> list[str]:
-    return [f"not used for the answer: {', '.join(dict.fromkeys(names))} ({why})" for why, names in notes.items()]
+    return [f"not used for the placement: {', '.join(dict.fromkeys(names))} ({why})" for why, names in notes.items()]
 
 
 def command_name(words: Sequence[str]) -> str:

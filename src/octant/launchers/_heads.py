@@ -34,11 +34,11 @@ def account_heads(comments: Sequence[str], module: str, title: str, *, counted: 
         options = found[2].split("#")[0].strip()
         if counted is not None and not listed_only(found[1], options, counted=counted):
             raise ValueError(
-                f"cannot draw this: #{found[1]} {options} may decide how many ranks {title} starts on a node, and it "
-                "is not read; state the ranks of one node in the launcher's options, and leave this line out"
+                f"cannot interpret this line: #{found[1]} {options} may set the number of ranks that {title} "
+                "starts on a node; state that number in the launcher's options and remove this line"
             )
         listed.append(f"#{found[1]} {options}")
-    return [f"not used for the answer: {', '.join(dict.fromkeys(listed))} (options of the job)"] if listed else []
+    return [f"not used for the placement: {', '.join(dict.fromkeys(listed))} (options of the job)"] if listed else []
 
 
 def listed_only(system: str, options: str, *, counted: bool) -> bool:

@@ -18,7 +18,7 @@ _UNITS = {
 }  # fmt: skip
 _DEVICES = ("pci:", "gpu", "ib", "hfi", "hsn", "eth", "en")
 _ENTRY = re.compile(r"([0-9]+(?:-[0-9]+)?(?:\+[0-9]+(?:-[0-9]+)?)*)(?:x([0-9]+))?")
-UNSUPPORTED = "Hydra stops with an error"
+UNSUPPORTED = "Hydra exits with an error"
 
 
 def rank_masks(binding: str, mapping: str, ranks: int, topology: Topology) -> tuple[list[CpuSet], list[str]]:
@@ -31,14 +31,16 @@ def rank_masks(binding: str, mapping: str, ranks: int, topology: Topology) -> tu
         topology: the host.
 
     Raises:
-        ValueError: Hydra refuses the values, or the answer depends on what Octant does not know.
+        ValueError: Hydra refuses the values, or the placement depends on unknown data.
     """
     if binding == "none":
-        return [topology.allowed] * ranks, ["MPICH binds nothing here: every rank may run anywhere"]
+        return [topology.allowed] * ranks, [
+            "MPICH does not bind ranks here: every rank may run on all hardware threads"
+        ]
     if binding.startswith("user:"):
         masks = _user_masks(binding.removeprefix("user:"))
         notes = [] if ranks <= len(masks) else [
-            f"Hydra binds only ranks 0-{len(masks) - 1}; it silently leaves the others unbound"
+            f"Hydra binds ranks 0-{len(masks) - 1} only; the other ranks are unbound, without a warning"
         ]  # fmt: skip
         return [*_checked(masks[:ranks], topology), *[topology.allowed] * (ranks - len(masks))], notes
     if binding == "rr":
@@ -46,8 +48,8 @@ def rank_masks(binding: str, mapping: str, ranks: int, topology: Topology) -> tu
     else:
         masks = object_masks(topology, binding, mapping or binding)
     notes = [] if ranks <= len(masks) else [
-        f"Hydra silently wraps around: rank {len(masks)} gets the mask of rank 0 again ({ranks} ranks, "
-        f"{len(masks)} masks)"
+        f"Hydra starts again with the first mask, without a warning: rank {len(masks)} has the mask of rank 0 "
+        f"({ranks} ranks, {len(masks)} masks)"
     ]  # fmt: skip
     return _checked([masks[rank % len(masks)] for rank in range(ranks)], topology), notes
 
@@ -61,10 +63,10 @@ def _checked(masks: Sequence[CpuSet], topology: Topology) -> list[CpuSet]:
     existing = frozenset(cpu.os for cpu in topology.cpus)
     for rank, mask in enumerate(masks):
         if not mask <= existing or not mask & topology.allowed:
-            missing = ", ".join(map(str, sorted(mask - existing)[:3])) or "none that it may use"
+            missing = ", ".join(map(str, sorted(mask - existing)[:3])) or "none is allowed"
             raise ValueError(
-                f"cannot bind rank {rank}: its hardware threads ({missing}) do not exist or are not allowed; Hydra 5 "
-                "stops with an error, older versions leave the rank unbound"
+                f"cannot bind rank {rank}: its hardware threads ({missing}) do not exist or are not allowed; "
+                "Hydra 5 exits with an error, older versions leave the rank unbound"
             )
     return [mask & topology.allowed for mask in masks]
 
@@ -75,7 +77,9 @@ def _user_masks(text: str) -> list[CpuSet]:
     for entry in text.split(","):
         match = _ENTRY.fullmatch(entry)
         if match is None:
-            raise ValueError(f"cannot read -bind-to user:{text[:60]} (try user:0+2,1-3,4x2: an entry for each rank)")
+            raise ValueError(
+                f"cannot read -bind-to user:{text[:60]}; give one entry per rank, such as user:0+2,1-3,4x2"
+            )
         held: set[int] = set()
         for part in match[1].split("+"):
             first, _, last = part.partition("-")
@@ -88,8 +92,8 @@ def _user_masks(text: str) -> list[CpuSet]:
 def object_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]:
     """Return all masks that Hydra assigns before it starts again.
 
-    For each mapping domain in turn, the next binding domain inside it; where binding domains are the smaller ones, they
-    wrap around within the mapping domain.
+    For each mapping domain, round-robin, the next binding domain inside it; smaller binding domains wrap around within
+    the mapping domain.
 
     Raises:
         ValueError: no such unit.
@@ -100,7 +104,7 @@ def object_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]
     map_width = len(pus) // len(map_objs) * map_count
     bind_width = len(pus) // len(bind_objs) * bind_count
     if map_width > len(pus):
-        raise ValueError(f"cannot map by {mapping} (larger than the machine); {UNSUPPORTED}")
+        raise ValueError(f"cannot map by {mapping} (it is larger than the machine); {UNSUPPORTED}")
     rounds = math.lcm(len(map_objs), map_count) // map_count
     domains = [[map_objs[(i * map_count + j) % len(map_objs)] for j in range(map_count)] for i in range(rounds)]
     total = rounds
@@ -116,7 +120,10 @@ def object_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]
         for d in range(rounds):
             first = next((k for k, obj in enumerate(bind_objs) if inside[d][starts[d]] in obj), None)
             if first is None:
-                raise ValueError(f"cannot bind to {binding} (hardware thread {inside[d][starts[d]]} is in none)")
+                raise ValueError(
+                    f"cannot bind to {binding} (hardware thread {inside[d][starts[d]]} is in none of them); choose "
+                    "another object"
+                )
             masks.append(_walk(bind_objs, first, bind_count, covers[d]))
             if wraps:
                 starts[d] = (starts[d] + bind_width) % len(inside[d])
@@ -141,9 +148,14 @@ def _walk(objs: Sequence[CpuSet], first: int, count: int, domain: CpuSet | None)
 def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
     name, _, count = text.partition(":")
     if text.startswith(_DEVICES):
-        raise ValueError(f"cannot draw binding to {text} (Octant does not know where devices are); try a list, user:…")
+        raise ValueError(
+            f"cannot interpret binding to {text} (the location of devices is unknown); give a list of hardware "
+            "threads, user:…"
+        )
     if name not in _UNITS:
-        raise ValueError(f"cannot read {text!r}; Hydra knows {', '.join(_UNITS)}, each with :COUNT, and user:")
+        raise ValueError(
+            f"cannot read {text!r}; valid values of Hydra: {', '.join(_UNITS)}, each with :COUNT, and user:"
+        )
     found = unit_objects(topology, _UNITS[name])
     if not found:
         raise ValueError(f"cannot find any {name} on this topology; {UNSUPPORTED}")
@@ -190,20 +202,24 @@ def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, or
     elif order.lower() in ("ascending", "up"):
         places.sort()
     elif order:
-        raise ValueError(f"cannot read -order-nodes {order[:60]} (try ASCENDING or DESCENDING)")
+        raise ValueError(f"cannot read -order-nodes {order[:60]}; use ASCENDING or DESCENDING")
     total = sum(places) if ranks is None else ranks
     if total > _shared.MOST_RANKS * len(places):
-        raise ValueError(f"cannot draw {total} ranks (at most {_shared.MOST_RANKS} on a host)")
+        raise ValueError(f"cannot place {total} ranks (at most {_shared.MOST_RANKS} per host); reduce -n")
     turns = _map(rankmap) if rankmap else [host for host, count in enumerate(places) for _ in range(count)]
     if max(turns) >= len(places):
-        raise ValueError(f"cannot use -rankmap {rankmap[:60]} (host {max(turns)} is not in the list of hosts)")
+        raise ValueError(
+            f"cannot use -rankmap {rankmap[:60]} (host {max(turns)} is not in the list of hosts); correct one of them"
+        )
     if rankmap and len(turns) < total and len(places) > 1:
-        raise ValueError(f"cannot use -rankmap {rankmap[:60]} (it has {len(turns)} ranks of {total})")
+        raise ValueError(
+            f"cannot use -rankmap {rankmap[:60]} (it has {len(turns)} ranks, -n is {total}); give all ranks"
+        )
     return len(places), [rank for rank in range(total) if turns[rank % len(turns)] == turns[0]], total
 
 
 def _places(hosts: str) -> list[int]:
-    """Return the number of ranks that each host of a list gets in turn."""
+    """Return the number of ranks of each host of a list."""
     names: list[str] = []
     places: list[int] = []
     for name, _, count in (entry.partition(":") for entry in hosts.split(",") if entry):
@@ -211,7 +227,9 @@ def _places(hosts: str) -> list[int]:
         if names and names[-1] == name:
             places[-1] += number
         elif name in names:
-            raise ValueError(f"cannot draw -hosts {hosts[:60]}: {name} occurs twice with another host between")
+            raise ValueError(
+                f"cannot interpret -hosts {hosts[:60]}: {name} occurs twice, with another host in between; list it once"
+            )
         else:
             names.append(name)
             places.append(number)
@@ -223,12 +241,15 @@ def _map(text: str) -> list[int]:
     turns: list[int] = []
     block = r"\(([0-9]{1,5}),([0-9]{1,4}),([0-9]{1,4})\)"
     if not re.fullmatch(rf"(?:{block}|[0-9]{{1,5}})(?:,(?:{block}|[0-9]{{1,5}}))*", text):
-        raise ValueError(f"cannot read -rankmap {text[:60]} (try 0,0,1,1 or (0,2,2): first host, hosts, ranks of each)")
+        raise ValueError(
+            f"cannot read -rankmap {text[:60]}; use 0,0,1,1 or (0,2,2), which is (first host, number of hosts, "
+            "ranks per host)"
+        )
     for found in re.finditer(rf"{block}|([0-9]+)", text):
         first, count, each = (int(found[1]), int(found[2]), int(found[3])) if found[1] else (int(found[4]), 1, 1)
         turns += [first + host for host in range(count) for _ in range(each)]
         if len(turns) > _shared.MOST_RANKS:
-            raise ValueError(f"cannot read -rankmap {text[:60]} (more than {_shared.MOST_RANKS} ranks)")
+            raise ValueError(f"cannot read -rankmap {text[:60]} (more than {_shared.MOST_RANKS} ranks); reduce it")
     if not turns:
-        raise ValueError(f"cannot read -rankmap {text[:60]} (it names no rank)")
+        raise ValueError(f"cannot read -rankmap {text[:60]} (it contains no rank); use 0,0,1,1")
     return turns

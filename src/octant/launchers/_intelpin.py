@@ -37,15 +37,15 @@ def rank_masks(
     switch = variables.get("I_MPI_PIN", "1").lower()
     domain, listed = variables.get("I_MPI_PIN_DOMAIN"), _processor_list(variables)
     if switch in OFF and not (listed and domain):
-        return [topology.allowed] * ranks, ["I_MPI_PIN=off: every rank may run anywhere"]
+        return [topology.allowed] * ranks, ["I_MPI_PIN=off: every rank may run on all hardware threads"]
     if switch not in (*_ON, *OFF):
-        raise ValueError(f"cannot read I_MPI_PIN={switch[:60]} (try 1 or 0)")
+        raise ValueError(f"cannot read I_MPI_PIN={switch[:60]}; use 1 or 0")
     if listed and domain is None:
         return _list_masks(listed, ranks, topology)
     if listed:
         raise ValueError(
-            "cannot draw I_MPI_PIN_PROCESSOR_LIST beside I_MPI_PIN_DOMAIN (Intel's reference says that it is ignored, "
-            "Intel MPI 2021.18 makes domains inside it)"
+            "cannot interpret I_MPI_PIN_PROCESSOR_LIST with I_MPI_PIN_DOMAIN (ignored according to Intel's "
+            "reference, but Intel MPI 2021.18 makes domains inside the list); set one of them"
         )
     if domain is not None and domain.startswith("["):
         return _explicit(domain, ranks, topology), []
@@ -61,21 +61,24 @@ def _list_masks(text: str, ranks: int, topology: Topology) -> tuple[list[CpuSet]
     """Return the masks of an explicit list: rank i gets the i-th hardware thread."""
     if not re.fullmatch(r"[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", text):
         raise ValueError(
-            f"cannot draw I_MPI_PIN_PROCESSOR_LIST={text[:60]} (Intel MPI 2021.18 ignores sets of processors and map=, "
-            "grain=, shift=, and pins by default); try a list of numbers"
+            f"cannot interpret I_MPI_PIN_PROCESSOR_LIST={text[:60]} (Intel MPI 2021.18 ignores processor sets, "
+            "map=, grain= and shift=, and pins by default); use a list of numbers"
         )
     cpus = [n for part in text.split(",") for n in sorted(parse_cpus(part))]
     outside = sorted(set(cpus) - topology.allowed)
     if outside:
-        raise ValueError(f"cannot use hardware thread {outside[0]} of I_MPI_PIN_PROCESSOR_LIST: it is not there")
+        raise ValueError(
+            f"cannot use hardware thread {outside[0]} of I_MPI_PIN_PROCESSOR_LIST: it does not exist or is not "
+            "allowed; remove it from the list"
+        )
     cores = [core for core in topology.groups("core") if core & frozenset(cpus)]
     if ranks > len(cpus) and any(len(core & frozenset(cpus)) > 1 for core in cores):
         raise ValueError(
-            f"cannot draw {ranks} ranks with I_MPI_PIN_PROCESSOR_LIST={text[:60]} (Intel MPI leaves out hardware "
-            "threads of the same core then); try I_MPI_PIN_DOMAIN with masks"
+            f"cannot interpret {ranks} ranks with I_MPI_PIN_PROCESSOR_LIST={text[:60]} (Intel MPI then skips "
+            "hardware threads of the same core); use I_MPI_PIN_DOMAIN with masks"
         )
     notes = [] if ranks <= len(cpus) else [
-        f"Intel MPI wraps around in the list: {ranks} ranks on {len(cpus)} hardware threads"
+        f"Intel MPI starts again at the beginning of the list: {ranks} ranks on {len(cpus)} hardware threads"
     ]  # fmt: skip
     return [frozenset({cpus[rank % len(cpus)]}) for rank in range(ranks)], notes
 
@@ -88,20 +91,23 @@ def _explicit(domain: str, ranks: int, topology: Topology) -> list[CpuSet]:
     """
     words = domain.removeprefix("[").removesuffix("]").split(",")
     if not domain.endswith("]") or not all(_MASK.fullmatch(word) for word in words):
-        raise ValueError(f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} as masks; try [0x3,0xc]")
+        raise ValueError(f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} as masks; use [0x3,0xc]")
     if not all(word[:2] in ("0x", "0X") for word in words):
         raise ValueError(
-            f"cannot draw I_MPI_PIN_DOMAIN={domain[:60]} (Intel MPI 2021.18 reports masks without 0x as invalid, then "
-            "pins by default); write each as 0x…"
+            f"cannot interpret I_MPI_PIN_DOMAIN={domain[:60]} (Intel MPI 2021.18 reports masks without 0x as "
+            "invalid and pins by default); write each mask as 0x…"
         )
     if len(words) != ranks:
         raise ValueError(
-            f"cannot use {len(words)} masks of I_MPI_PIN_DOMAIN for {ranks} ranks (Intel MPI wants one for each, and "
-            "pins by default otherwise)"
+            f"cannot use {len(words)} masks of I_MPI_PIN_DOMAIN for {ranks} ranks (Intel MPI then pins by "
+            "default); give one mask per rank"
         )
     masks = [parse_mask(word) for word in words]
     if not all(mask and mask <= topology.allowed for mask in masks):
-        raise ValueError("cannot use I_MPI_PIN_DOMAIN (a mask has hardware threads that are not there)")
+        raise ValueError(
+            "cannot use I_MPI_PIN_DOMAIN (a mask has hardware threads that do not exist or are not allowed); "
+            "correct the masks"
+        )
     return masks
 
 
@@ -122,19 +128,22 @@ def _domain_masks(
         if not domains:
             raise ValueError(f"cannot find any {name} on this topology")
         if not all(any(one <= package for package in unit_objects(topology, "package")) for one in domains):
-            raise ValueError(f"cannot draw I_MPI_PIN_DOMAIN={name} where it is larger than a package; try masks")
+            raise ValueError(f"cannot interpret I_MPI_PIN_DOMAIN={name}: it is larger than a package here; use masks")
         masks, notes = _dealt_out(domains, ranks, order, topology)
         return [mask & usable for mask in masks], notes
     if name == "omp":
         if threads is None:
             raise ValueError(
-                "cannot draw I_MPI_PIN_DOMAIN=omp without OMP_NUM_THREADS (Intel MPI pins by default then)"
+                "cannot interpret I_MPI_PIN_DOMAIN=omp without OMP_NUM_THREADS (Intel MPI then pins by "
+                "default); set OMP_NUM_THREADS"
             )
         name = str(threads)
     if not name.isdigit() or int(name) == 0:
-        why = "Intel MPI 2021.18 ignores it and pins by default" if name in ("cache", "cache1") else "it is no domain"
+        why = (
+            "Intel MPI 2021.18 ignores it and pins by default" if name in ("cache", "cache1") else "it is not a domain"
+        )
         raise ValueError(
-            f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} ({why}); read are masks, auto, omp, a number, node, "
+            f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} ({why}); supported: masks, auto, omp, a number, node, "
             f"{', '.join(_UNITS)}"
         )
     return _sized(_shared.whole("I_MPI_PIN_DOMAIN", name), cells, ranks, order, topology)
@@ -149,12 +158,16 @@ def _order(variables: Mapping[str, str], domain: str, layout: str) -> str:
     order = variables.get("I_MPI_PIN_ORDER", "bunch")
     if order not in ("bunch", "compact"):
         known = order in ("scatter", "spread", "range")
-        why = "Octant has no rule that agrees with Intel MPI" if known else "Intel MPI ignores it and takes bunch"
-        raise ValueError(f"cannot draw I_MPI_PIN_ORDER={order[:60]} ({why}); try bunch or compact")
+        why = (
+            "not supported: no rule agrees with Intel MPI in all recorded cases"
+            if known
+            else "Intel MPI ignores it and uses bunch"
+        )
+        raise ValueError(f"cannot interpret I_MPI_PIN_ORDER={order[:60]} ({why}); use bunch or compact")
     if layout and (layout != "compact" or not domain.startswith(("auto", "omp"))):
         raise ValueError(
-            f"cannot draw I_MPI_PIN_DOMAIN={domain[:60]} (Octant has no rule for this layout that agrees with Intel "
-            "MPI); try masks"
+            f"cannot interpret I_MPI_PIN_DOMAIN={domain[:60]} (not supported: no rule for this layout agrees "
+            "with Intel MPI in all recorded cases); use masks"
         )
     return "compact" if layout else order
 
@@ -163,7 +176,7 @@ def _cells(variables: Mapping[str, str], topology: Topology) -> tuple[CpuSet, ..
     """Return the hardware threads that domains consist of: all, or the first one of each core."""
     cell = variables.get("I_MPI_PIN_CELL", "unit")
     if cell not in ("unit", "core"):
-        raise ValueError(f"cannot read I_MPI_PIN_CELL={cell[:60]} (try unit or core)")
+        raise ValueError(f"cannot read I_MPI_PIN_CELL={cell[:60]}; use unit or core")
     cells = unit_objects(topology, "thread")
     if cell == "unit":
         return cells
@@ -177,7 +190,7 @@ def _even(count: int, parts: int) -> list[int]:
 
 
 def _level(held: CpuSet, parts: int, topology: Topology) -> tuple[CpuSet, ...]:
-    """Return the objects in a set of the widest kind of which there are enough; (): there are fewer threads."""
+    """Return the objects of the widest kind with at least `parts` members in a set; (): there are fewer threads."""
     for level in _LEVELS:
         inside = tuple(one & held for one in unit_objects(topology, level) if one & held)
         if len(inside) >= parts and frozenset().union(*inside) == held:
@@ -236,7 +249,10 @@ def _auto(ranks: int, order: str, topology: Topology) -> list[CpuSet]:
     """
     packages = unit_objects(topology, "package")
     if ranks > len(topology.allowed):
-        raise ValueError(f"cannot draw I_MPI_PIN_DOMAIN=auto with {ranks} ranks on {len(topology.allowed)} threads")
+        raise ValueError(
+            f"cannot interpret I_MPI_PIN_DOMAIN=auto with {ranks} ranks on {len(topology.allowed)} hardware "
+            "threads; reduce the number of ranks"
+        )
     if order == "compact" or ranks < len(packages) or not _uniform(topology):
         return _slices(topology.allowed, ranks, topology)
     found: list[CpuSet] = []
@@ -269,7 +285,7 @@ def _dealt_out(domains: Sequence[CpuSet], ranks: int, order: str, topology: Topo
                 found += [one for one in domains if one <= node][:own]
         return found, []
     notes = [] if ranks <= len(domains) else [
-        f"Intel MPI silently overlaps domains: {ranks} ranks on {len(domains)} domains"
+        f"Intel MPI overlaps domains without a warning: {ranks} ranks on {len(domains)} domains"
     ]  # fmt: skip
     return [domains[rank % len(domains)] for rank in range(ranks)], notes
 
@@ -298,11 +314,11 @@ def _sized(
             return found, []
         if ranks * width <= len(cells):
             raise ValueError(
-                f"cannot draw I_MPI_PIN_DOMAIN={width} with {ranks} ranks (they fit the machine, but not each "
-                "package); try I_MPI_PIN_ORDER=compact, or masks"
+                f"cannot interpret I_MPI_PIN_DOMAIN={width} with {ranks} ranks (they fit on the machine, but "
+                "not on each package); use I_MPI_PIN_ORDER=compact, or masks"
             )
     notes = [] if ranks * width <= len(cells) else [
-        f"Intel MPI silently overlaps domains: {ranks} ranks of {width} on {len(cells)}"
+        f"Intel MPI overlaps domains without a warning: {ranks} ranks of {width} hardware threads on {len(cells)}"
     ]  # fmt: skip
     return [frozenset().union(*(cells[(rank * width + i) % len(cells)] for i in range(min(width, len(cells)))))
             for rank in range(ranks)], notes  # fmt: skip

@@ -16,7 +16,7 @@ from octant.launchers._roles import find, names
 
 @dataclass(frozen=True)
 class Job:
-    """What is to run, and what it needs."""
+    """A job: its command and resources."""
 
     words: tuple[str, ...]  # the command, less its launcher
     folder: Path  # where it runs
@@ -30,7 +30,7 @@ class Job:
     starts_ranks: bool = False  # that command line starts its ranks with a launcher of its own
 
     def body(self, launcher: str) -> str:
-        """The shell lines after the directives."""
+        """Return the shell lines after the directives."""
         chosen = ("--launcher", launcher) if launcher and not self.starts_ranks else ()
         line = shlex.join((*self.words, *chosen, *(("--", *self.program) if self.program else ())))
         return f"set -eu\ncd {shlex.quote(str(self.folder))}\nexec {line}\n"
@@ -38,27 +38,27 @@ class Job:
 
 @dataclass(frozen=True)
 class Submission:
-    """The words that hand a script over, and whether it is read from standard input."""
+    """The command that submits a script, and whether it reads the script from standard input."""
 
     words: tuple[str, ...]
     from_input: bool = False
 
 
 class BatchSystem(Protocol):
-    """What a batch system's file offers."""
+    """Interface of a batch system's file."""
 
     LAUNCHER: str
-    """What starts the ranks inside the job; "": whatever is at hand there."""
+    """The launcher inside the job; "": the default one there."""
 
     def script(self, job: Job) -> str:
-        """The job script."""
+        """Return the job script."""
 
     def submission(self, path: Path) -> Submission:
-        """How to hand it over."""
+        """Return the command that submits the script."""
 
 
 def batch_system(name: str) -> BatchSystem:
-    """A batch system by its name.
+    """Return a batch system by its name.
 
     Raises:
         Refusal: no such system, or its file cannot be used.
@@ -66,12 +66,12 @@ def batch_system(name: str) -> BatchSystem:
     if not name:
         known = ", ".join(names("job"))
         raise Refusal(
-            f"cannot write a job (no batch system is named); try --launcher with one of {known}", Exit.WRONG_WORD
+            f"cannot write a job script (no batch system given); use --launcher with one of {known}", Exit.WRONG_WORD
         )
     return cast("BatchSystem", find("job", name))
 
 
-def headed(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:
-    """A script of directives that all start with `mark`, and the job's body."""
+def render_job_script(mark: str, options: Sequence[str], job: Job, launcher: str) -> str:
+    """Return a job script whose directives start with `mark`."""
     lines = ["#!/bin/sh", *(f"{mark} {option}" for option in (*options, *job.directives))]
     return "\n".join(lines) + "\n" + job.body(launcher)

@@ -5,7 +5,7 @@ from typing import Protocol, cast
 
 from octant.build.mpiexec import version
 from octant.failure import Refusal
-from octant.launchers._roles import find, having, unusable
+from octant.launchers._roles import find, launchers_with_role, unusable
 from octant.launchers._start import JobSize
 
 
@@ -13,7 +13,7 @@ class MpiLauncher(Protocol):
     """What the file of an MPI library's launcher offers; optional: `YIELDING`, variables that let its ranks yield."""
 
     VERSION: tuple[str, ...]
-    """Texts one of which `mpiexec --version` prints."""
+    """Texts that identify the library in the output of `mpiexec --version`."""
     PMI: str
     """The plugin of Slurm that speaks the library's PMI, without which every rank is alone; "": Slurm's default."""
     SPINS: bool
@@ -32,18 +32,19 @@ def mpi_launcher(name: str) -> MpiLauncher:
     return cast("MpiLauncher", find("mpiexec", name))
 
 
-def implementation(mpiexec: Path) -> str:
+def identify_mpi_library(mpiexec: Path) -> str:
     """Return the name of the library that this launcher belongs to, by its own `--version`.
 
     Raises:
         Refusal: it does not answer, or with none of the known texts.
     """
     text = version(mpiexec)
-    for name, module in having("mpiexec").items():
+    for name, module in launchers_with_role("mpiexec").items():
         if any(sign in text for sign in module.VERSION):
             return name
     raise Refusal(
-        f"cannot tell which MPI {mpiexec} belongs to (--version says {text[:80]!r}); set OCTANT_MPIEXEC{unusable()}"
+        f"cannot identify the MPI library of {mpiexec} (unknown --version: {text[:80]!r}); set OCTANT_MPIEXEC "
+        f"to the launcher of a supported library{unusable()}"
     )
 
 

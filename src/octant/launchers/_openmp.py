@@ -17,33 +17,34 @@ _VENDORS = ("KMP_AFFINITY", "GOMP_CPU_AFFINITY")
 
 
 def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> LauncherReading:
-    """A reading of the threads of one rank."""
+    """Return the reading of the threads of one rank."""
     cpus = frozenset().union(*sets)
     nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
     ranks = (RankPlace.of_threads(0, sets, nodes),)
     if len(set(sets)) < len(sets) and sets[0] != topology.allowed:
-        notes.append("several threads are bound to one place and share it")
+        notes.append("several threads are bound to the same place")
     request = recognise([cpus], topology, len(sets))
     return LauncherReading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
 
 
 def runtimes(variables: dict[str, str]) -> list[str]:
-    """Remarks on variables of several runtimes at once."""
+    """Return remarks on variables of two or more runtimes."""
     vendors = [name for name in _VENDORS if name in variables]
     if len(vendors) == 2:
         return [
-            "KMP_AFFINITY and GOMP_CPU_AFFINITY are both set: two OpenMP runtimes in one process "
-            "(gcc's program with MKL, typically) then put all threads on one CPU; set one, unset the other"
+            "KMP_AFFINITY and GOMP_CPU_AFFINITY are both set: if a process has two OpenMP runtimes (typically "
+            "gcc and MKL), all threads run on one hardware thread; unset one of them"
         ]
     if vendors == ["KMP_AFFINITY"] and "OMP_PLACES" in variables:
         return [
-            "KMP_AFFINITY overrides OMP_PLACES in Intel's and LLVM's runtime, with a warning at most; set one of them"
+            "KMP_AFFINITY overrides OMP_PLACES in the runtimes of Intel and LLVM, sometimes without a warning; "
+            "unset one of them"
         ]
     return []
 
 
 def read(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What GNU's runtime does in a process that may use the whole topology; others treat invalid values differently."""
+    """Return the thread placement of the GNU runtime; other runtimes treat invalid values differently."""
     variables = command.variables
     notes = runtimes(variables)
     places: list[CpuSet] = []
@@ -53,7 +54,7 @@ def read(command: _command.Command, topology: Topology) -> LauncherReading:
         except NotKnownError:
             raise
         except ValueError as error:
-            notes.append(f"{error}: GNU's runtime warns and ignores it")
+            notes.append(f"{error}: the GNU runtime warns and ignores it")
     return bound_threads(command, places, topology, notes)
 
 
@@ -64,22 +65,22 @@ def bound_threads(
     count = command.threads() or len(topology.allowed)  # GNU's runtime counts the CPUs of its mask
     policy = command.variables.get("OMP_PROC_BIND", "").split(",")[0].strip().lower()
     if policy and policy not in _BINDS:
-        then = "binds by OMP_PLACES alone" if places else "runs unbound"
+        then = "uses OMP_PLACES alone" if places else "runs unbound"
         notes.append(
-            f"OMP_PROC_BIND={policy} is not a value of OpenMP (known: {', '.join(_BINDS)}): GNU's runtime only warns "
-            f"and {then}; cores belongs in OMP_PLACES"
+            f"OMP_PROC_BIND={policy} is not a value of OpenMP (valid: {', '.join(_BINDS)}): the GNU runtime "
+            f"warns and {then}; cores is a value of OMP_PLACES"
         )
         policy = ""
     policy = policy or ("true" if places else "false")
     if policy == "false":
         if not notes:
-            notes.append("no binding is asked for: every thread may run wherever its rank may")
+            notes.append("no binding requested: every thread may run on all hardware threads of its rank")
         return one_rank((topology.allowed,) * count, topology, notes)
     return one_rank(thread_places(places or objects(topology, "thread"), count, policy), topology, notes)
 
 
 def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[CpuSet, ...]:
-    """The place of each thread, the first thread being on the first place (OpenMP 5.2, section 10.1.3)."""
+    """Return the place of each thread; the first thread is on the first place (OpenMP 5.2, section 10.1.3)."""
     count = len(places)
     if policy in ("master", "primary"):
         return (places[0],) * threads
@@ -94,7 +95,7 @@ def thread_places(places: Sequence[CpuSet], threads: int, policy: str) -> tuple[
 
 
 def parse_places(text: str, topology: Topology) -> list[CpuSet]:
-    """The places of an OMP_PLACES value: an abstract name, or a list of places and intervals, some of them excluded.
+    """Parse the places of OMP_PLACES: an abstract name, or a list of places, intervals and excluded places.
 
     The list is read as GNU's runtime reads it (recorded by `tests/support/record_gomp.py`): a place is `{0:4:2}` or one
     number, `{0:8,!3}` leaves a number out, `{0:4}:3:4` is an interval of three places, and `!{0}` removes a place that
@@ -111,7 +112,7 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
     for part in re.split(r",(?![^{]*\})", text):
         match = _PLACE.fullmatch(part)
         if match is None or (match[1] and match[4]):
-            raise ValueError(f"OMP_PLACES={text[:60]} cannot be read; try cores, threads or {{0,1}},{{2,3}}")
+            raise ValueError(f"OMP_PLACES={text[:60]} is not valid; use cores, threads or {{0,1}},{{2,3}}")
         held = _place(match[2] if match[2] is not None else match[3], text)
         if match[1]:
             if held not in places:
@@ -120,13 +121,13 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
             continue
         count, stride = _shared.whole("OMP_PLACES", match[4] or "1"), int(match[5] or 1)
         if count * len(held) > MOST or len(places) > MOST:
-            raise ValueError(f"OMP_PLACES={text[:60]} names more than {MOST} hardware threads")
+            raise ValueError(f"OMP_PLACES={text[:60]} contains more than {MOST} hardware threads")
         places += [frozenset(cpu + i * stride for cpu in held) for i in range(count)]
     if any(cpu < 0 for place in places for cpu in place):
-        raise ValueError(f"OMP_PLACES={text[:60]} names numbers below 0")
+        raise ValueError(f"OMP_PLACES={text[:60]} contains negative numbers")
     usable = [place & topology.allowed for place in places if place & topology.allowed]
     if not usable:
-        raise ValueError(f"OMP_PLACES={text[:60]} names no hardware thread that this job may use")
+        raise ValueError(f"OMP_PLACES={text[:60]} contains no hardware thread that this job may use")
     return usable
 
 
@@ -139,11 +140,11 @@ def _place(text: str, value: str) -> CpuSet:
     for part in text.split(","):
         match = _NUMBERS.fullmatch(part)
         if match is None or (match[1] and match[3]):
-            raise ValueError(f"OMP_PLACES={value[:60]} cannot be read; try cores, threads or {{0,1}},{{2,3}}")
+            raise ValueError(f"OMP_PLACES={value[:60]} is not valid; use cores, threads or {{0,1}},{{2,3}}")
         first, step = _shared.whole("OMP_PLACES", match[2], MOST, least=0), int(match[4] or 1)
         numbers = [first + i * step for i in range(_shared.whole("OMP_PLACES", match[3] or "1", MOST))]
         if min(numbers) < 0:
-            raise ValueError(f"OMP_PLACES={value[:60]} names numbers below 0")
+            raise ValueError(f"OMP_PLACES={value[:60]} contains negative numbers")
         held = held - set(numbers) if match[1] else held | set(numbers)
     if not held:
         raise ValueError(f"OMP_PLACES={value[:60]} contains an empty place")

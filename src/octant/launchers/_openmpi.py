@@ -14,7 +14,7 @@ OF_41 = (
     r"|rmaps_base_(by|n_per|per|cpus_per|pattern|(no_)?oversubscribe|no_schedule)|orte_set_default_slots"
     r"|--?bind-to-socket|--?(map|rank|bind)-(by|to)[ =]board|:(PE=\d+|\w*SUBSCRIBE|SPAN),"
 )
-"""Parameters and options that Open MPI 5 lacks."""
+"""Parameters and options that Open MPI 5 does not have."""
 
 
 def rank_count(given: _words.ParsedOptions) -> int | None:
@@ -56,7 +56,7 @@ def _binds(policy: str, by: str) -> tuple[bool, str]:
 
 
 def only_of_41(text: str) -> str:
-    """Return the first option or parameter of pasted lines that Open MPI 4.1 has and 5 lacks; "": there is none."""
+    """Return the first option or parameter of pasted lines that exists only in Open MPI 4.1; "": there is none."""
     return next((word for word in text.split() if re.search(OF_41, word)), "")
 
 
@@ -91,7 +91,7 @@ def without_effect(
             except ValueError:
                 same = False
             found += [f"--{name}"] if same else []
-    return [f"not used for the answer: {', '.join(found)} (the answer is the same without it)"] if found else []
+    return [f"not used for the placement: {', '.join(found)} (the placement is the same without it)"] if found else []
 
 
 def reading(
@@ -100,10 +100,10 @@ def reading(
     """Return the reading of masks, in which an unbound rank has every CPU."""
     count, more = command.threads(), []
     if "," in (command.last("host") or "") or command.has("hostfile", "default-hostfile"):
-        more.append("several hosts are named: all ranks are drawn on one node")
+        more.append("several hosts are given: all ranks are placed on one node here")
     sets = [topology.allowed if mask is None else mask for mask in masks]
     cores = topology.groups("core")
     if count and any(count > sum(1 for core in cores if core & held) for held in sets):
-        more.append(f"OMP_NUM_THREADS={count} is more than the cores of a rank's mask: threads share cores")
+        more.append(f"OMP_NUM_THREADS={count} exceeds the number of cores in a rank's mask: threads share cores")
     unbound = all(mask is None for mask in masks)
     return _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])

@@ -13,8 +13,8 @@ _ENVIRONMENT = "it concerns the environment of the ranks"
 _TIME = "it concerns time limits and signals"
 _DEBUG = "it concerns debugging"
 _RECOVERY = "it concerns what happens after a failure"
-_HOSTS = "it names hosts and their slots: one node is drawn, with a slot for each core"
-_DAEMONS = "it concerns how daemons start on other nodes"
+_HOSTS = "it sets hosts and slots; one node with one slot per core is assumed"
+_DAEMONS = "it concerns the start of daemons on other nodes"
 _FILE_OF_PARAMETERS = "its file may set parameters that change the placement"
 _COMMON = table(
     irrelevant(_OUTPUT, "display-allocation display-devel-map display-map merge-stderr-to-stdout report-bindings "
@@ -30,7 +30,7 @@ _COMMON = table(
     irrelevant(_DAEMONS, "allow-run-as-root"),
     irrelevant(_DAEMONS, "launch-agent", 1),
     irrelevant(_HOSTS, "default-hostfile hostfile|machinefile", 1),
-    irrelevant("it limits the number of nodes, and one is drawn", "max-vm-size", 1),
+    irrelevant("it limits the number of nodes, and the placement on one node is shown", "max-vm-size", 1),
     not_read(_FILE_OF_PARAMETERS, "am tune", 1),
     refused(_words.PROGRAMS_IN_A_FILE, "app"),
     refused("it starts no program", "do-not-launch"),
@@ -43,7 +43,7 @@ _COMMON = table(
 OPTIONS5 = table(
     _COMMON,
     interpreted("map-by|mapby bind-to|bindto rank-by|rankby rankfile host", 1),
-    irrelevant("it concerns how the program starts and ends", "rtos|runtime-options", 1),
+    irrelevant("it concerns the start and end of the program", "rtos|runtime-options", 1),
     irrelevant(_OUTPUT, "display-comm display-comm-finalize no-aggregate-help parseable|parsable verbose"),
     irrelevant(_OUTPUT, "display display-topo output output-directory stream-buffering", 1),
     irrelevant(_OUTPUT, "output-proctable", OPTIONAL),
@@ -57,7 +57,7 @@ OPTIONS5 = table(
     irrelevant(_RECOVERY, "initial-errhandler with-ft", 1),
     irrelevant("it is accepted and has no effect on placement", "soft hetero-nodes"),
     irrelevant("it is accepted and has no effect on placement", "arch file gpu-support memory-alloc-kinds pset", 1),
-    not_read("another system's rules of placement may apply", "dvm personality", 1),
+    not_read("the placement rules of another system may apply", "dvm personality", 1),
     assigning("mca omca gmca gomca", 2, "OMPI_MCA_"),
     assigning("prtemca", 2, "PRTE_MCA_"),
     assigning("pmixmca", 2, "PMIX_MCA_"),
@@ -67,13 +67,13 @@ OMPI_ONLY = frozenset({
     "display-topo", "enable-recovery", "file", "gmca", "gomca", "initial-errhandler", "max-restarts", "omca",
     "parsable", "parseable", "show-progress", "soft", "stream-buffering", "with-ft",
 })  # fmt: skip
-"""Options of mpiexec that prterun of PRRTE 3.0.14 lacks, or reads differently."""
+"""Options of mpiexec that prterun of PRRTE 3.0.14 does not have, or reads differently."""
 _NETWORK = "it concerns daemons, messages between them, or what is printed"
 VARIABLES5 = table(
     interpreted(" ".join(f"PRTE_MCA_{name}" for name in _prrte_policy.PARAMETERS)),
     interpreted(" ".join(f"PRTE_MCA_prte_{name}" for name in _prrte_policy.PARAMETERS
                          if not name.startswith("prte_"))),
-    not_read("it may change the placement in ways that Octant does not know",
+    not_read("it may change the placement in a way that is not supported",
              " ".join(f"PRTE_MCA_{name}" for name in _prrte_policy.DECIDING)),
     interpreted("OMPI_MCA_rmaps_* OMPI_MCA_hwloc_* OMPI_MCA_orte_set_default_slots*"),
     irrelevant("it has no effect on placement in Open MPI 5", "OMPI_MCA_* OMPI_ALLOW_RUN_AS_ROOT*"),
@@ -90,8 +90,8 @@ VARIABLES5 = table(
             "prte_max_vm_size", "prte_set_max_sys_limits", "prte_bind_progress", "prte_ess_", "prte_hetero_nodes",
         )
     )),
-    not_read("it may change the placement in ways that Octant does not know", "PRTE_MCA_*"),
-    not_read("PMIx would read another topology", "PMIX_MCA_pmix_hwloc_* PMIX_MCA_hwloc_*"),
+    not_read("it may change the placement in a way that is not supported", "PRTE_MCA_*"),
+    not_read("PMIx would use another topology", "PMIX_MCA_pmix_hwloc_* PMIX_MCA_hwloc_*"),
     irrelevant("it has no effect on placement", "PMIX_MCA_*"),
 )  # fmt: skip
 OPTIONS41 = table(
@@ -106,21 +106,21 @@ OPTIONS41 = table(
     irrelevant(_DEBUG, "debugger", 1),
     irrelevant(_DAEMONS, "do-not-resolve enable-instant-on-support fwd-mpirun-port use-regexp"),
     irrelevant(_DAEMONS, "hnp ompi-server", 1),
-    not_read("another system's rules of placement may apply", "dvm novm"),
-    not_read("another system's rules of placement may apply", "personality", 1),
-    not_read("4.1 reads a rank file in ways that Octant does not verify", "rankfile|rf", 1),
-    not_read("it describes the machine by a file", "cartofile|cf", 1),
+    not_read("the placement rules of another system may apply", "dvm novm"),
+    not_read("the placement rules of another system may apply", "personality", 1),
+    not_read("rank files of Open MPI 4.1 are not supported", "rankfile|rf", 1),
+    not_read("it reads the machine from a file", "cartofile|cf", 1),
     assigning("mca gmca", 2, "OMPI_MCA_"),
 )  # fmt: skip
 VARIABLES41 = table(
     interpreted(" ".join(f"OMPI_MCA_{name}" for name in _orte_policy.PARAMETERS)),
-    not_read("it may change the placement in ways that Octant does not know",
+    not_read("it may change the placement in a way that is not supported",
              " ".join(f"OMPI_MCA_{name}" for name in _orte_policy.DECIDING)),
     irrelevant("it concerns output, or is a default for programs that ranks start",
                "OMPI_MCA_rmaps_base_display_* OMPI_MCA_rmaps_base_inherit OMPI_MCA_hwloc_base_report_bindings "
                "OMPI_MCA_rmaps_base_verbose OMPI_MCA_hwloc_base_verbose OMPI_MCA_rmaps_default_* "
                "OMPI_MCA_hwloc_base_mem_*"),
-    not_read("it may change the placement in ways that Octant does not know",
+    not_read("it may change the placement in a way that is not supported",
              "OMPI_MCA_rmaps_* OMPI_MCA_hwloc_* OMPI_MCA_ras_* OMPI_MCA_rtc_*"),
     irrelevant("a parameter of the library does not move ranks", "OMPI_MCA_* OMPI_ALLOW_RUN_AS_ROOT*"),
     irrelevant("Open MPI 4.1 has no PRRTE", "PRTE_MCA_* PMIX_MCA_*"),

@@ -15,7 +15,7 @@ OBJECTS = ("hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa"
 
 @dataclass(frozen=True)
 class OrtePolicy:
-    """What options, parameters and variables ask for; "" and `None` are left to defaults."""
+    """The policies that options, parameters and variables request; "" and `None` are left to defaults."""
 
     mapper: str = ""  # slot, node, ppr, or a name of `OBJECTS`
     implied: bool = False  # --map-by names qualifiers only: the mapper is `socket`, and decides no other default
@@ -38,7 +38,7 @@ class OrtePolicy:
 
 
 def level_of(topology: Topology, name: str) -> tuple[CpuSet, ...]:
-    """Return the objects of a name in hwloc's logical order; none where the machine lacks them."""
+    """Return the objects of a name in hwloc's logical order; empty if the machine has none."""
     return objects_of(topology, "package" if name == "socket" else name)
 
 
@@ -68,10 +68,12 @@ def place(topology: Topology, policy: OrtePolicy, ranks: int | None) -> list[Cpu
     binder = policy.binder or _default_binder(policy, mapper, count, stated=stated)
     ranker = policy.ranker or (mapper if stated and mapper in OBJECTS else "slot")
     if policy.nolocal:
-        raise Refused("Open MPI 4.1 refuses --nolocal on one node: no node is left")
+        raise Refused("Open MPI 4.1 refuses --nolocal on one node, because no node is left; remove it")
     if count > slots:
         if not policy.oversubscribe:
-            raise Refused(f"Open MPI 4.1 refuses {count} ranks: there are {slots} slots (it counts cores as slots)")
+            raise Refused(
+                f"Open MPI 4.1 refuses {count} ranks: there are {slots} slots (one per core); allow oversubscription"
+            )
         binder = policy.binder or "none"
     locations, level = _locations(topology, policy, mapper, count)
     order = _order(topology, policy, ranker, locations)
@@ -86,10 +88,10 @@ def _checked(policy: OrtePolicy) -> OrtePolicy:
     if not policy.width:
         return policy
     if policy.binder not in ("", "none", policy.cpu()):
-        raise Refused(f"Open MPI 4.1 refuses PE={policy.width} with --bind-to {policy.binder}; try {policy.cpu()}")
+        raise Refused(f"Open MPI 4.1 refuses PE={policy.width} with --bind-to {policy.binder}; use {policy.cpu()}")
     policy = replace(policy, binder=policy.binder or policy.cpu())
     if policy.width > 1 and (policy.mapper == "hwthread" or (policy.mapper == "core" and not policy.hwthreads)):
-        raise Refused(f"Open MPI 4.1 refuses {policy.mapper}:PE={policy.width}; try slot:PE={policy.width}")
+        raise Refused(f"Open MPI 4.1 refuses {policy.mapper}:PE={policy.width}; use slot:PE={policy.width}")
     return (
         policy if policy.mapper or policy.width == 1 else replace(policy, mapper="numa", ranker=policy.ranker or "slot")
     )
@@ -123,12 +125,12 @@ def _locations(topology: Topology, policy: OrtePolicy, mapper: str, ranks: int) 
     if mapper == "ppr":
         if policy.unit == "node":
             if ranks > policy.per:
-                raise Refused(f"Open MPI 4.1 refuses {ranks} ranks: {policy.per} for each node")
+                raise Refused(f"Open MPI 4.1 refuses {ranks} ranks: {policy.per} per node are allowed")
             return [whole] * ranks, "node"
         held = [one for one in level_of(topology, policy.unit) for _ in range(policy.per)]
         if ranks > len(held):
             raise Refused(
-                f"Open MPI 4.1 refuses {ranks} ranks: {policy.per} for each {policy.unit} are {len(held)} on this node"
+                f"Open MPI 4.1 refuses {ranks} ranks: {policy.per} per {policy.unit} are {len(held)} on this node"
             )
         return held[:ranks], policy.unit
     places = level_of(topology, mapper)
@@ -136,7 +138,7 @@ def _locations(topology: Topology, policy: OrtePolicy, mapper: str, ranks: int) 
         return [whole] * ranks, "slot"
     for one in places[:ranks]:
         if policy.width > _cpus(topology, policy, one):
-            raise Refused(f"Open MPI 4.1 refuses PE={policy.width} with --map-by {mapper}: one has fewer CPUs")
+            raise Refused(f"Open MPI 4.1 refuses PE={policy.width} with --map-by {mapper}: one {mapper} has fewer CPUs")
     return [places[rank % len(places)] for rank in range(ranks)], mapper
 
 
@@ -145,7 +147,7 @@ def _cpus(topology: Topology, policy: OrtePolicy, held: CpuSet) -> int:
 
 
 def _order(topology: Topology, policy: OrtePolicy, ranker: str, locations: list[CpuSet]) -> list[int]:
-    """Return the position of each rank's process: in turn over the objects of the ranking, or object by object."""
+    """Return the position of each rank's process: round-robin over the objects of the ranking, or object by object."""
     if ranker not in OBJECTS:
         return list(range(len(locations)))
     places = level_of(topology, ranker)
@@ -186,11 +188,11 @@ def _bound(
         cpus, width = 0, policy.width if binder != level else 0
         while not held or cpus < width:
             if chosen >= len(targets):
-                raise Refused(f"Open MPI 4.1 finds no {width} {policy.cpu()}s that are left for rank {len(masks)}")
+                raise Refused(f"Open MPI 4.1 does not find {width} {policy.cpu()}s left for rank {len(masks)}")
             taken[chosen] += 1
             if taken[chosen] > room[chosen] and not policy.overload:
                 if policy.binder:
-                    raise Refused(f"Open MPI 4.1 refuses more ranks than CPUs on one {binder}; try :overload-allowed")
+                    raise Refused(f"Open MPI 4.1 refuses more ranks than CPUs on one {binder}; use :overload-allowed")
                 return [None] * len(locations)
             held |= targets[chosen]
             cpus += room[chosen]

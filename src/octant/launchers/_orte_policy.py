@@ -1,4 +1,4 @@
-"""What a command line of Open MPI 4.1 asks of ORTE: options are other spellings of parameters."""
+"""Policies of ORTE from a command line of Open MPI 4.1, whose options are other spellings of parameters."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -45,96 +45,103 @@ _MAPPERS = ("slot", "node", "seq", "core", "l1cache", "l2cache", "l3cache", "soc
 
 
 def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> tuple[OrtePolicy, int | None]:
-    """Return what options and variables ask for, and the number of ranks.
+    """Return the policy that options and variables request, and the number of ranks.
 
     Raises:
         Refused: Open MPI 4.1 stops with an error here.
         ValueError: a value that Octant does not read; the message names it.
     """
-    said = _settings(given, variables)
-    policy = _mapping(said)
-    policy = replace(policy, hwthreads=_true(said, "hwthreads"), nolocal=_true(said, "nolocal"))
-    if "width" in said:
-        policy = replace(policy, width=_shared.whole("--cpus-per-proc", said["width"]))
-    policy = _binding(policy, said)
-    allowed, forbidden = _true(said, "oversubscribe"), _true(said, "nooversubscribe")
-    words = said.get("mapping", "").lower()
+    settings = _settings(given, variables)
+    policy = _mapping(settings)
+    policy = replace(policy, hwthreads=_true(settings, "hwthreads"), nolocal=_true(settings, "nolocal"))
+    if "width" in settings:
+        policy = replace(policy, width=_shared.whole("--cpus-per-proc", settings["width"]))
+    policy = _binding(policy, settings)
+    allowed, forbidden = _true(settings, "oversubscribe"), _true(settings, "nooversubscribe")
+    words = settings.get("mapping", "").lower()
     if allowed and (forbidden or "nooversubscribe" in words):
-        raise Refused("Open MPI 4.1 refuses to allow and to forbid oversubscription")
+        raise Refused("Open MPI 4.1 refuses options that both allow and forbid oversubscription; give one of them")
     if forbidden and policy.oversubscribe:
-        raise Refused("Open MPI 4.1 refuses to allow and to forbid oversubscription")
+        raise Refused("Open MPI 4.1 refuses options that both allow and forbid oversubscription; give one of them")
     policy = replace(policy, oversubscribe=policy.oversubscribe or allowed, overload=policy.overload or allowed)
     if policy.binder == "cpu-list":
-        raise ValueError("cannot draw --bind-to cpu-list: Octant does not know it; --cpu-list alone binds to the list")
-    if "list" in said:
+        raise ValueError(
+            "cannot interpret --bind-to cpu-list, which is not supported; --cpu-list alone binds to the list"
+        )
+    if "list" in settings:
         if policy.mapper:
-            raise Refused("Open MPI 4.1 refuses --cpu-set and --cpu-list beside a mapping; try one of them")
+            raise Refused("Open MPI 4.1 refuses --cpu-set and --cpu-list together with a mapping; give one of them")
         level = "hwthread" if policy.hwthreads or policy.binder == "hwthread" else "core"
-        held = _listed(said["list"], level_of(topology, level))
+        held = _listed(settings["list"], level_of(topology, level))
         policy = replace(policy, binder="cpu-list", listed=held)
-    policy = replace(policy, slots=_slots(given, said, topology))
+    policy = replace(policy, slots=_slots(given, settings, topology))
     number = next((values[0] for name, values in reversed(given) if name in ("n", "np", "c")), None)
     return policy, None if number is None else _shared.whole("-n", number)
 
 
 def _settings(given: Occurrences, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return what is said, by what it is about: options and --mca precede variables."""
-    own: dict[str, tuple[str, str]] = {}
+    """Return the settings by topic: options and --mca precede variables."""
+    stated: dict[str, tuple[str, str]] = {}
     for option, values in given:
         about = _SET.get(option) or _FLAGS.get(option)
         value, spelt = values[0] if option in _SET else "1", f"--{option}"
         if option in ("mca", "gmca"):
             about, value, spelt = PARAMETERS.get(values[0]), values[1], f"--{option} {values[0]}"
             if values[0] in DECIDING:
-                raise ValueError(f"cannot read {spelt}: it may change the placement in ways that Octant does not know")
+                raise ValueError(
+                    f"cannot interpret {spelt}: it may change the placement in a way that is not supported; remove it"
+                )
         if about is None:
             continue
-        if about in own:
-            if own[about][1] == value:
+        if about in stated:
+            if stated[about][1] == value:
                 continue
-            raise ValueError(f"cannot read {spelt} beside {own[about][0]}: both set one parameter, to other values")
-        own[about] = (spelt, value)
+            raise ValueError(
+                f"cannot interpret {spelt} with {stated[about][0]}: they set the same parameter to different values; "
+                "give one of them"
+            )
+        stated[about] = (spelt, value)
     found = {
         PARAMETERS[name.removeprefix("OMPI_MCA_")]: value
         for name, value in variables.items()
         if name.startswith("OMPI_MCA_") and name.removeprefix("OMPI_MCA_") in PARAMETERS
     }
-    return found | {about: value for about, (_, value) in own.items()}
+    return found | {about: value for about, (_, value) in stated.items()}
 
 
-def _true(said: Mapping[str, str], about: str) -> bool:
-    return said.get(about, "0").lower() in _TRUE
+def _true(settings: Mapping[str, str], about: str) -> bool:
+    return settings.get(about, "0").lower() in _TRUE
 
 
 def _full(option: str, word: str, names: tuple[str, ...]) -> str:
     found = next((name for name in names if word and name.startswith(word.lower())), None)
     if found is None:
-        raise Refused(f"cannot read {option} {word[:60]}; Open MPI 4.1 knows {', '.join(names)}")
+        raise Refused(f"cannot read {option} {word[:60]}; valid values of Open MPI 4.1: {', '.join(names)}")
     return found
 
 
-def _mapping(said: Mapping[str, str]) -> OrtePolicy:
-    text = said.get("mapping", "")
-    if "pattern" in said:
+def _mapping(settings: Mapping[str, str]) -> OrtePolicy:
+    text = settings.get("mapping", "")
+    if "pattern" in settings:
         if text:
-            raise Refused("Open MPI 4.1 refuses --ppr beside --map-by; try --map-by ppr:2:numa alone")
-        text = f"ppr:{said['pattern']}"
+            raise Refused("Open MPI 4.1 refuses --ppr with --map-by; use --map-by ppr:2:numa alone")
+        text = f"ppr:{settings['pattern']}"
     policy = _one_mapping(text) if text else OrtePolicy()
     for about, unit in (("bycore", "core"), ("byslot", "slot"), ("bynode", "node")):
-        if _true(said, about):
+        if _true(settings, about):
             if policy.mapper not in ("", unit) and not policy.implied:
-                raise Refused(f"Open MPI 4.1 refuses --{about} beside another mapping")
-            if said.get("ranking", unit).lower() != unit:
-                raise Refused(f"Open MPI 4.1 refuses --{about} beside another ranking")
+                raise Refused(f"Open MPI 4.1 refuses --{about} with another mapping; give one of them")
+            if settings.get("ranking", unit).lower() != unit:
+                raise Refused(f"Open MPI 4.1 refuses --{about} with another ranking; give one of them")
             policy = replace(policy, mapper=unit, implied=False, ranker=unit)
     for about, unit in (("pernode", "node"), ("persocket", "socket"), ("one", "node")):
-        if about in said and (about != "one" or _true(said, about)):
-            if (policy.mapper and not policy.implied) or policy.width or "width" in said:
-                raise ValueError(f"cannot draw ranks for each {unit} beside a mapping; try --map-by ppr:2:{unit} alone")
-            per = 1 if about == "one" else _shared.whole(f"ranks for each {unit}", said[about])
+        if about in settings and (about != "one" or _true(settings, about)):
+            if (policy.mapper and not policy.implied) or policy.width or "width" in settings:
+                raise ValueError(f"cannot interpret ranks per {unit} with a mapping; use --map-by ppr:2:{unit} alone")
+            per = 1 if about == "one" else _shared.whole(f"ranks per {unit}", settings[about])
             policy = replace(policy, mapper="ppr", implied=False, per=per, unit=unit)
-    if "ranking" in said and not policy.ranker:
-        name, *rest = said["ranking"].split(":")
+    if "ranking" in settings and not policy.ranker:
+        name, *rest = settings["ranking"].split(":")
         ranker = _full("--rank-by", name, ("slot", "node", *OBJECTS, "board"))
         fill = bool(rest) and _full("--rank-by :", rest[0], ("span", "fill")) == "fill"
         policy = replace(policy, ranker=ranker, fill=fill)
@@ -152,7 +159,10 @@ def _one_mapping(text: str) -> OrtePolicy:
     elif name:
         mapper = _full("--map-by", name, _MAPPERS)
         if mapper in ("board", "dist", "seq"):
-            raise ValueError(f"cannot draw --map-by {mapper}: it needs a file, a device, or is refused")
+            raise ValueError(
+                f"cannot interpret --map-by {mapper}: it needs a file or a device, or Open MPI 4.1 refuses it; use "
+                "another mapping"
+            )
         policy = OrtePolicy(mapper=mapper)
     for word in filter(None, rest.split(",")):
         if word.lower().startswith("pe"):
@@ -164,19 +174,21 @@ def _one_mapping(text: str) -> OrtePolicy:
     return policy if policy.mapper else replace(policy, mapper="socket", implied=not span)
 
 
-def _binding(policy: OrtePolicy, said: Mapping[str, str]) -> OrtePolicy:
-    text = said.get("binding", "").lower()
+def _binding(policy: OrtePolicy, settings: Mapping[str, str]) -> OrtePolicy:
+    text = settings.get("binding", "").lower()
     binder, _, qualifiers = text.partition(":")
     names = ("if-supported", "overload-allowed", "oversubscribe-allowed", "ordered")
     known = {_full("--bind-to :", word, names) for word in filter(None, qualifiers.split(","))}
     if binder.startswith("none"):
         binder, known = "none", set()
     if binder not in ("", "none", "board", "cpu-list", "cpulist", *OBJECTS):
-        raise Refused(f"cannot read --bind-to {binder[:60]}; Open MPI 4.1 knows none, cpu-list, {', '.join(OBJECTS)}")
+        raise Refused(
+            f"cannot read --bind-to {binder[:60]}; valid values of Open MPI 4.1: none, cpu-list, {', '.join(OBJECTS)}"
+        )
     for about in ("core", "socket"):
-        if _true(said, about):
+        if _true(settings, about):
             if binder not in ("", about):
-                raise Refused(f"Open MPI 4.1 refuses --bind-to-{about} beside --bind-to {binder}")
+                raise Refused(f"Open MPI 4.1 refuses --bind-to-{about} with --bind-to {binder}; give one of them")
             binder = about
     return replace(
         policy,
@@ -193,20 +205,18 @@ def _listed(text: str, cpus: tuple[CpuSet, ...]) -> CpuSet:
         begin = _shared.whole("--cpu-list", first, least=0)
         for number in range(begin, _shared.whole("--cpu-list", last or first, least=0) + 1):
             if number >= len(cpus):
-                raise Refused(
-                    f"Open MPI 4.1 finds no CPU {number}, which --cpu-list names: they end at {len(cpus) - 1}"
-                )
+                raise Refused(f"Open MPI 4.1 finds no CPU {number} of --cpu-list: the last one is {len(cpus) - 1}")
             held |= cpus[number]
     return held
 
 
-def _slots(given: Occurrences, said: Mapping[str, str], topology: Topology) -> int:
+def _slots(given: Occurrences, settings: Mapping[str, str], topology: Topology) -> int:
     hosts = [values[0] for name, values in given if name in ("host", "H")]
     if hosts and "," not in hosts[-1]:
         number = hosts[-1].partition(":")[2] or "1"
         if number not in ("*", "auto"):
             return _shared.whole("--host", number)
-    text = said.get("slots") or ("hwthreads" if _true(said, "hwthreads") else "cores")
+    text = settings.get("slots") or ("hwthreads" if _true(settings, "hwthreads") else "cores")
     for name, level in (("cores", "core"), ("hwthreads", "hwthread"), ("numas", "numa"), ("sockets", "socket")):
         if name.startswith(text):
             return len(level_of(topology, level))

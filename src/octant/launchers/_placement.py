@@ -10,7 +10,7 @@ from types import ModuleType
 from octant import registry
 from octant.launchers import _choice, _command, _heads, _shared, _words
 from octant.launchers._reading import LauncherReading, Syntax
-from octant.launchers._roles import PACKAGE, entries, file_name, find, having
+from octant.launchers._roles import PACKAGE, entries, file_name, find, launchers_with_role
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.recognise import recognise
@@ -21,7 +21,7 @@ from octant.registry import Broken
 
 
 def to_syntax(name: str, placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The placement in the syntax of launcher `name`.
+    """Return the placement in the syntax of launcher `name`.
 
     Raises:
         Refusal: no such launcher; the message names the known ones. Or its file cannot be used.
@@ -33,10 +33,10 @@ def to_syntax(name: str, placement: Placement, request: PlacementRequest, topolo
 def to_every_syntax(
     placement: Placement, request: PlacementRequest, topology: Topology
 ) -> tuple[dict[str, Syntax], tuple[Broken, ...]]:
-    """The placement in the syntax of every launcher, and the launchers that cannot be used."""
+    """Return the placement in the syntax of every launcher, and the launchers that cannot be used."""
     made = registry.collect(
         (name, registry.attempt_of(PACKAGE, file_name(module), partial(module.to_syntax, placement, request, topology)))
-        for name, module in having("write").items()
+        for name, module in launchers_with_role("write").items()
     )
     return dict(made.working), (*entries().broken.values(), *made.broken.values())
 
@@ -46,7 +46,7 @@ def from_syntax(
 ) -> tuple[str, LauncherReading]:
     """Which launcher's lines these are, and what they would do on the topology.
 
-    The launcher that starts the ranks is read first; variables of an OpenMP runtime beside it then place the threads
+    The launcher that starts the ranks is read first; variables of an OpenMP runtime then place the threads
     inside the mask of each rank. Every option and variable is accounted for: see `_tables`. With `here`, the program on
     PATH decides whose line of mpiexec it is where the line does not.
 
@@ -60,7 +60,7 @@ def from_syntax(
         raise ValueError(f"cannot read lines of {len(text)} characters (at most {LONGEST}); give those of one launch")
     if name is not None:
         find("read", name)
-    readable = having("read")
+    readable = launchers_with_role("read")
     script = _command.read_script(text, [one.FILE_LINES for one in readable.values() if hasattr(one, "FILE_LINES")])
     choice = _choice.choose(script, text, name, here=here)
     chosen = readable[choice.name]
@@ -68,8 +68,8 @@ def from_syntax(
     runtimes = (one for one in readable.values() if _choice.binds(one) == "threads")
     stated = _stated(command)
     inside = next((one for one in runtimes if re.search(one.MARK, stated, re.MULTILINE)), None)
-    beside, memory = _tools(choice, command, topology)
-    notes = [*choice.notes, *beside, *_unread(choice, command)]
+    tool_notes, memory = _tools(choice, command, topology)
+    notes = [*choice.notes, *tool_notes, *_unread(choice, command)]
     counted = _counts(command) if _choice.binds(chosen) == "ranks" else None
     notes += _heads.account_heads(script.comments, chosen.__name__, chosen.TITLE, counted=counted)
     for row in command.rows:
@@ -81,7 +81,10 @@ def from_syntax(
         reading = _shared.with_memory(reading, [memory] * len(reading.placement.ranks), topology)
     tools = [tool for start in choice.starts for tool in start.tools]
     if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
-        raise ValueError(f"cannot draw {tools[0]} in front of a launcher that leaves ranks unbound; its mask may count")
+        raise ValueError(
+            f"cannot interpret {tools[0]} in front of a launcher that leaves ranks unbound: its mask may apply to "
+            f"the ranks; remove {tools[0]}"
+        )
     if inside is not None and _choice.binds(chosen) != "threads":
         reading = _with_threads(reading, inside, command, topology)
     check(reading.placement, topology, frozenset(cpu.os for cpu in topology.cpus), shared=True)
@@ -94,7 +97,7 @@ def _command_of(choice: _choice.LauncherLines, script: _command.Script, text: st
     Raises:
         ValueError: an option that the launcher does not have.
     """
-    module = having("read")[choice.name]
+    module = launchers_with_role("read")[choice.name]
     rows = tuple(_row(module, start) for start in choice.starts)
     first = rows[0] if rows else _command.LauncherCommand((), _words.ParsedOptions(0))
     variables, outside = ({}, {}) if rows else (dict(script.variables), dict(script.variables))
@@ -133,11 +136,13 @@ def _of_ranks(
     ranks = tuple(replace(one.placement.ranks[0], rank=rank) for rank, one in enumerate(readings))
     threads = len(ranks[0].threads)
     if any(len(place.threads) != threads for place in ranks):
-        raise ValueError(f"cannot draw {len(ranks)} lines of {repeated} with different numbers of threads; give one")
+        raise ValueError(
+            f"cannot interpret {len(ranks)} lines of {repeated} with different numbers of threads; give one line"
+        )
     notes = [note for one in readings for note in one.remarks if note not in one.placement.remarks]
     remarks = facts(ranks, topology)
     request = recognise([place.cpus for place in ranks], topology, threads)
-    note = f"each line that sets {repeated} is read as one rank"
+    note = f"each line that sets {repeated} is interpreted as one rank"
     return LauncherReading(request, Placement(ranks, remarks), (note, *dict.fromkeys(notes), *remarks))
 
 
@@ -173,15 +178,17 @@ def _check_behind(words: Sequence[str], program: Sequence[str]) -> None:
     """
     front, name = _command.command_name(words), _command.command_name(program)
     if name in _choice.starters() - {"likwid-pin"}:
-        raise ValueError(f"cannot draw this: {front} starts {name}, which starts ranks itself; give one of them")
+        raise ValueError(
+            f"cannot interpret this line: {front} starts {name}, which starts ranks itself; give one of them"
+        )
     binds = name == "likwid-perfctr" and any(word.startswith("-C") for word in program)
     unknown = len(program) > 1 and program[0] == name and _command.STARTER.fullmatch(name)
-    processes = {known for one in having("read").values() if _choice.binds(one) == "process"
+    processes = {known for one in launchers_with_role("read").values() if _choice.binds(one) == "process"
                  for known in _choice.programs(one)}  # fmt: skip
     if binds or name in _BINDERS or (unknown and name not in processes):
         raise ValueError(
-            f"cannot draw this: {name} behind {front} may bind the program, and Octant does not read it there; leave "
-            f"it out, or give ./{name} if it is the program itself"
+            f"cannot interpret this line: {name} after {front} may bind the program, which is not supported; "
+            f"remove it, or write ./{name} if it is the program itself"
         )
 
 
@@ -191,21 +198,21 @@ def _directive(line: str, mark: str) -> list[str]:
 
 def _unread(choice: _choice.LauncherLines, command: _command.Command) -> list[str]:
     """Return the remarks on commands among the lines, and on the words behind the program."""
-    notes = [f"not read: {line}" for line in choice.unread]
+    notes = [f"not interpreted: {line}" for line in choice.unread]
     front = dict.fromkeys(name for start in choice.starts for name in start.front)
-    notes += [f"not used for the answer: {name} (it changes no affinity)" for name in front]
+    notes += [f"not used for the placement: {name} (it changes no affinity)" for name in front]
     programs = [_innermost(row.program) for row in command.rows]
     taken = dict.fromkeys(words[0] for words in programs if len(words) > 1)
     return notes + [
-        f"{program} is taken for the program, and its words are not read: if it starts another program under another "
-        "mask, that mask counts"
+        f"{program} is taken as the program, and its arguments are not interpreted: if it starts another "
+        "program with another mask, that mask applies"
         for program in taken
     ]
 
 
 def _innermost(program: Sequence[str]) -> Sequence[str]:
     """Return the program behind a tool such as numactl, whose own options are read."""
-    tool = next((one for one in having("read").values() if _choice.binds(one) == "process"
+    tool = next((one for one in launchers_with_role("read").values() if _choice.binds(one) == "process"
                  and _command.command_name(program) in _choice.programs(one)), None)  # fmt: skip
     return program if tool is None else _command.peel(_command.parsed(tool, program).program, {})[0]
 
@@ -220,11 +227,11 @@ def _tools(
     Raises:
         ValueError: a tool behind the launcher that binds the program.
     """
-    tools = {name: one for one in having("read").values() if _choice.binds(one) == "process"
+    tools = {name: one for one in launchers_with_role("read").values() if _choice.binds(one) == "process"
              for name in _choice.programs(one)}  # fmt: skip
     memory: Memory | None = None
     around = [tool for start in choice.starts for tool in start.tools]
-    for row in command.rows if _choice.binds(having("read")[choice.name]) != "threads" else ():
+    for row in command.rows if _choice.binds(launchers_with_role("read")[choice.name]) != "threads" else ():
         name = _command.command_name(row.program)
         if name not in tools:
             continue
@@ -234,19 +241,24 @@ def _tools(
         reading: LauncherReading = tools[name].from_syntax(alone, topology)
         if any(place.cpus != topology.allowed for place in reading.placement.ranks):
             raise ValueError(
-                f"cannot draw {name} behind another launcher: it replaces the mask of each rank; read its line alone"
+                f"cannot interpret {name} after another launcher: it replaces the mask of each rank; give its "
+                "line alone"
             )
         behind, variables, _ = _command.peel(inner.program, {})
         if variables:
-            raise ValueError(f"cannot draw variables that are set behind {name}: {', '.join(variables)}; export them")
+            raise ValueError(
+                f"cannot interpret variables that are set after {name}: {', '.join(variables)}; export them"
+            )
         _check_behind(inner.words, behind)
         if _command.command_name(behind) in tools:
-            raise ValueError(f"cannot draw {name} in front of {behind[0]}, both behind a launcher; give one of them")
+            raise ValueError(
+                f"cannot interpret {name} in front of {behind[0]}, both after a launcher; give one of them"
+            )
         memory = reading.request.memory if reading.request.memory != Memory() else None
         around += [name] if memory is None else []
     return [
-        f"{tool} beside a launcher is not drawn: before it, MPICH and Open MPI bind outside its mask nevertheless; "
-        "after it, its own mask counts"
+        f"the mask of {tool} is not shown: before the launcher, MPICH and Open MPI bind outside of it; after "
+        "the launcher, it replaces the mask of the rank"
         for tool in dict.fromkeys(around)
     ], memory
 
@@ -254,7 +266,7 @@ def _tools(
 def _with_threads(
     outer: LauncherReading, runtime: ModuleType, command: _command.Command, topology: Topology
 ) -> LauncherReading:
-    """The reading with the threads of each rank where the runtime puts them inside the mask of the rank."""
+    """Return the reading with the threads placed by the runtime inside the mask of each rank."""
     ranks, notes = [], [note for note in outer.remarks if note not in outer.placement.remarks]
     refused: list[ValueError] = []
     for place in outer.placement.ranks:
@@ -278,7 +290,7 @@ def _with_threads(
     bound = [frozenset().union(*place.threads) for place in ranks]
     if len(set(bound)) < len(bound) and all(held < place.cpus for held, place in zip(bound, ranks, strict=True)):
         notes.append(
-            "every rank's runtime binds its threads to the same hardware threads, since the launcher leaves ranks "
-            "unbound or on one mask: bind the ranks first"
+            "the OpenMP runtimes of all ranks bind their threads to the same hardware threads, because the "
+            "ranks are unbound or have one mask; bind the ranks first"
         )
     return LauncherReading(request, Placement(tuple(ranks), remarks), (*notes, *remarks))

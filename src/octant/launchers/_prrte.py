@@ -21,7 +21,7 @@ class Refused(ValueError):  # noqa: N818 (the launcher's refusal, reported to th
 
 @dataclass(frozen=True)
 class PrrtePolicy:
-    """What options, parameters and variables ask for; "" and `None` are left to defaults."""
+    """The policies that options, parameters and variables request; "" and `None` are left to defaults."""
 
     mapper: str = ""  # slot, node, ppr, pe-list, seq, rankfile, or a name of `LEVELS`
     per: int = 0  # of ppr: ranks for each `unit`
@@ -63,7 +63,7 @@ class _Mapper:
     owners: dict[int, int] = field(default_factory=dict)  # index of the CPU of each hardware thread
 
     def objects(self, level: str) -> tuple[CpuSet, ...]:
-        """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
+        """Return the objects of a level in hwloc's logical order; empty if the machine has none."""
         if level not in self.known:
             self.known[level] = objects_of(self.topology, level)
         return self.known[level]
@@ -117,7 +117,7 @@ class _Mapper:
                     self.free = set(self.usable())
                 return held
         if self.policy.binder and self.policy.required:
-            raise Refused(f"Open MPI 5 finds no CPU that is left for rank {len(self.mapped)} (--bind-to {self.binder})")
+            raise Refused(f"Open MPI 5 finds no CPU left for rank {len(self.mapped)} (--bind-to {self.binder})")
         return None
 
     def bind_to_several(self, whole: CpuSet | None) -> CpuSet:
@@ -143,7 +143,7 @@ class _Mapper:
             raise Refused(f"Open MPI 5 finds no {self.policy.cpu()} {number} on this topology")
         held = cpus[number] if self.policy.ordered else frozenset(self.target)
         if not any(held <= package for package in self.objects("package")):
-            raise Refused("Open MPI 5 refuses a pe-list over several packages; try :ordered, or a rank file")
+            raise Refused("Open MPI 5 refuses a pe-list that spans several packages; use :ordered, or a rank file")
         self.free -= cpus[number]
         return held
 
@@ -178,14 +178,16 @@ class _Mapper:
             self.binder = kept
             if begun and not self.policy.oversubscribe:
                 break
-        raise Refused(f"Open MPI 5 refuses {ranks} ranks: it maps {len(self.mapped)} of them; try fewer")
+        raise Refused(
+            f"Open MPI 5 refuses {ranks} ranks: it can map {len(self.mapped)} of them; reduce the number of ranks"
+        )
 
     def listed(self) -> CpuSet:
         """Return the hardware threads of the pe-list."""
         return logical(self.objects(self.policy.cpu()), self.policy.listed, self.policy.cpu())
 
     def by_object(self, level: str, ranks: int) -> None:
-        """Map to objects in turn, each as long as it has room."""
+        """Map to objects round-robin, each as long as it has CPUs left."""
         places = self.objects(level)
         if not places:
             raise Refused(f"Open MPI 5 finds no {level} on this topology")
@@ -221,18 +223,16 @@ class _Mapper:
                 if self.full():
                     break
         if len(self.mapped) < ranks:
-            raise Refused(
-                f"Open MPI 5 refuses {ranks} ranks: {per} for each {level} are {len(self.mapped)} on this node"
-            )
+            raise Refused(f"Open MPI 5 refuses {ranks} ranks: {per} per {level} are {len(self.mapped)} on this node")
         if len(self.mapped) > ranks:
             raise Refused(
                 f"Open MPI 5.0.11 maps {per} ranks on every {level} and ignores -n, then starts none of the "
-                f"{ranks} and still exits with 0; try -n {-(-ranks // per) * per}"
+                f"{ranks} ranks and still exits with status 0; use -n {-(-ranks // per) * per}"
             )
 
 
 def objects_of(topology: Topology, level: str) -> tuple[CpuSet, ...]:
-    """Return the objects of a level in hwloc's logical order; none where the machine lacks the level."""
+    """Return the objects of a level in hwloc's logical order; empty if the machine has none."""
     if level.startswith("l") and all(cache.level != int(level[1]) for cache in known_caches(topology)):
         return ()
     return objects(topology, _UNITS[level])
@@ -257,7 +257,9 @@ def logical(cpus: tuple[CpuSet, ...], parts: tuple[str, ...], what: str) -> CpuS
         first, _, last = part.partition("-")
         for number in range(int(first), int(last or first) + 1):
             if number >= len(cpus):
-                raise ValueError(f"cannot read a list with {what} {number}: here they end at {len(cpus) - 1}")
+                raise ValueError(
+                    f"cannot use {what} {number} of a list: the last one on this topology is {len(cpus) - 1}"
+                )
             held |= cpus[number]
     return held
 
@@ -281,10 +283,12 @@ def place(topology: Topology, policy: PrrtePolicy, ranks: int | None) -> list[Cp
     binder = policy.binder or _default_binder(policy, count)
     policy, binder = _check_binder(policy, binder)
     if policy.nolocal:
-        raise Refused("Open MPI 5 refuses --nolocal (NOLOCAL) on one node: no node is left")
+        raise Refused("Open MPI 5 refuses --nolocal (NOLOCAL) on one node, because no node is left; remove it")
     if slots < count:
         if not policy.oversubscribe:
-            raise Refused(f"Open MPI 5 refuses {count} ranks: there are {slots} slots (it counts cores as slots)")
+            raise Refused(
+                f"Open MPI 5 refuses {count} ranks: there are {slots} slots (one per core); allow oversubscription"
+            )
         binder = policy.binder or "none"
     usable = topology.allowed if policy.usable is None else policy.usable
     mapper = _Mapper(topology, policy, binder, slots, set(usable))
@@ -318,11 +322,11 @@ def _default_ranks(topology: Topology, policy: PrrtePolicy, slots: int) -> int:
 def _check_mapper(policy: PrrtePolicy) -> None:
     wide = (policy.width or 1) > 1
     if wide and (policy.mapper == "hwthread" or (policy.mapper == "core" and not policy.hwthreads)):
-        raise Refused(f"Open MPI 5 refuses {policy.mapper}:PE={policy.width}; try slot:PE={policy.width}")
+        raise Refused(f"Open MPI 5 refuses {policy.mapper}:PE={policy.width}; use slot:PE={policy.width}")
     if (policy.ranker or _default_ranker(policy)) in ("fill", "span") and (
         policy.mapper in ("slot", "node", "pe-list") or (policy.mapper == "ppr" and policy.unit == "node")
     ):
-        raise Refused(f"Open MPI 5 refuses to rank by {policy.ranker or 'span'} with {policy.mapper}; try package")
+        raise Refused(f"Open MPI 5 refuses to rank by {policy.ranker or 'span'} with {policy.mapper}; use package")
 
 
 def _default_ranker(policy: PrrtePolicy) -> str:
@@ -348,11 +352,14 @@ def _check_binder(policy: PrrtePolicy, binder: str) -> tuple[PrrtePolicy, str]:
     """Refuse what PRRTE refuses; PE= and ORDERED need CPUs, and --bind-to then decides which CPUs."""
     level = policy.unit if policy.mapper == "ppr" else policy.mapper
     if binder != "none" and LEVELS.get(level, 1) > LEVELS[binder]:
-        raise Refused(f"Open MPI 5 refuses --bind-to {binder} with --map-by {level}: it binds within what it maps")
+        raise Refused(
+            f"Open MPI 5 refuses --bind-to {binder} with --map-by {level}: the object to bind to must be inside the "
+            "object to map by"
+        )
     several = (policy.width or 1) > 1 or policy.ordered
     narrow = policy.width is not None or policy.mapper == "pe-list"
     if ((narrow and policy.stated) or (several and policy.binder)) and binder not in ("core", "hwthread"):
-        raise Refused(f"Open MPI 5 refuses PE=, pe-list and ORDERED with --bind-to {binder}; try --bind-to core")
+        raise Refused(f"Open MPI 5 refuses PE=, pe-list and ORDERED with --bind-to {binder}; use --bind-to core")
     if several:
         if not policy.binder:
             cpu = policy.cpu() if (policy.width or 1) > 1 else ""
@@ -362,7 +369,7 @@ def _check_binder(policy: PrrtePolicy, binder: str) -> tuple[PrrtePolicy, str]:
 
 
 def _ranked(mapped: list[tuple[int, CpuSet | None]], ranker: str) -> list[CpuSet | None]:
-    """Number the ranks: in order of assignment, object by object (`fill`), or in turn over the objects (`span`)."""
+    """Return masks by rank: in order of assignment, object by object (`fill`), or round-robin (`span`)."""
     if ranker == "fill":
         return [mask for _index, mask in sorted(mapped, key=lambda one: one[0])]
     if ranker == "span":

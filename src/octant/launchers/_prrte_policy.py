@@ -1,4 +1,4 @@
-"""What a command line of Open MPI 5 asks of PRRTE: options, old spellings that it converts, parameters and variables.
+"""Policies of PRRTE from a command line of Open MPI 5: options, old spellings, parameters and variables.
 
 The conversions are those of `schizo/ompi` of PRRTE 3.0 (`convert_deprecated_cli`), compared with 5.0.11.
 """
@@ -24,7 +24,7 @@ _QUALIFIERS = {
     "use-hwthread-cpus": "hwtcpus", "cpus-per-proc": "pe={}", "cpus-per-rank": "pe={}",
 }  # fmt: skip
 PLACING = frozenset({"map-by", "mapby", "bind-to", "bindto", "rank-by", "rankby", "bind-to-core", "n", "np", "c"})
-"""Options that are read here, beside those that are converted."""
+"""Options that are read here, in addition to those that are converted."""
 CONVERTED = frozenset({*_DIRECTIVES, *_QUALIFIERS})
 _MAPPERS = ("slot", "hwthread", "core", "l1cache", "l2cache", "l3cache", "numa", "package", "node", "seq", "ppr",
             "rankfile", "pe-list")  # fmt: skip
@@ -64,7 +64,7 @@ class PolicyOptions:
 
 
 def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -> PolicyOptions:
-    """Return what options and variables ask for.
+    """Return the policy that options and variables request.
 
     Raises:
         Refused: Open MPI 5 stops with an error here.
@@ -90,7 +90,7 @@ def _only(given: Occurrences, names: Sequence[str], old: str = "") -> str:
     """Return the value of an option that may occur once, under one of its names or as its old spelling (core)."""
     found = [(name, values) for name, values in given if name in names or (old and name == old)]
     if len(found) > 1:
-        raise Refused(f"Open MPI 5 refuses --{found[0][0]} beside --{found[1][0]}")
+        raise Refused(f"Open MPI 5 refuses --{found[0][0]} with --{found[1][0]}; give one of them")
     if not found:
         return ""
     value = found[0][1][0] if found[0][1] else "core"
@@ -103,8 +103,8 @@ def _mapping_text(given: Occurrences) -> str:
     for name, values in given:
         if name in _DIRECTIVES:
             if text and not text.startswith(":"):
-                instead = _DIRECTIVES[name].format(*values)
-                raise Refused(f"Open MPI 5 refuses --{name} beside --map-by {text}; try --map-by {instead} alone")
+                replacement = _DIRECTIVES[name].format(*values)
+                raise Refused(f"Open MPI 5 refuses --{name} with --map-by {text}; use --map-by {replacement} alone")
             text = _DIRECTIVES[name].format(*values) + text
         elif name in _QUALIFIERS:
             text += ":" + _QUALIFIERS[name].format(*values)
@@ -119,7 +119,7 @@ def _full(option: str, word: str, names: Iterable[str]) -> str:
     """
     found = next((name for name in names if word and name.startswith(word.lower())), None)
     if found is None:
-        raise Refused(f"cannot read {option} {word[:60]}; Open MPI knows {', '.join(names)}")
+        raise Refused(f"cannot read {option} {word[:60]}; valid values of Open MPI 5: {', '.join(names)}")
     return found
 
 
@@ -136,7 +136,7 @@ def _mapping(text: str, default: str) -> tuple[PrrtePolicy, str]:
         merged = replace(base, width=base.width if own.width is None else own.width)
         return replace(merged, hwthreads=hwthreads), base_file
     if not own.mapper and base.span:
-        raise Refused(f"Open MPI 5 refuses {default} as the default of --map-by: it names no object")
+        raise Refused(f"Open MPI 5 refuses {default} as the default of --map-by: it contains no object")
     oversubscribe = own.oversubscribe or (base.oversubscribe and not stated)
     return replace(own, hwthreads=hwthreads, oversubscribe=oversubscribe, nolocal=own.nolocal or base.nolocal), file
 
@@ -152,13 +152,13 @@ def _one_mapping(text: str) -> tuple[PrrtePolicy, str]:
         mapper = "package" if words[0].lower().startswith("socket") else words[0].partition("=")[0]
         policy = PrrtePolicy(mapper=_full("--map-by", mapper, _MAPPERS))
         if policy.mapper in ("ppr", "pe-list"):
-            raise Refused(f"cannot read --map-by {text}; try ppr:2:numa or pe-list=0,1")
+            raise Refused(f"cannot read --map-by {text}; use ppr:2:numa or pe-list=0,1")
     return _modified(policy, words[1:])
 
 
 def _pattern(text: str, words: list[str]) -> tuple[PrrtePolicy, list[str]]:
     if len(words) < 3:
-        raise Refused(f"cannot read --map-by {text}; try ppr:2:numa")
+        raise Refused(f"cannot read --map-by {text}; use ppr:2:numa")
     units = (*LEVELS, "node", "socket", "skt")
     unit = _full("--map-by ppr", words[2], [name for name in units if name != "none"])
     unit = "package" if unit in ("socket", "skt") else unit
@@ -185,7 +185,7 @@ def _modified(policy: PrrtePolicy, words: Sequence[str]) -> tuple[PrrtePolicy, s
             file = value
     for pair in _OPPOSITES:
         if seen >= set(pair):
-            raise Refused(f"Open MPI 5 refuses {pair[0].upper()} beside {pair[1].upper()}")
+            raise Refused(f"Open MPI 5 refuses {pair[0].upper()} with {pair[1].upper()}; give one of them")
     return replace(
         policy,
         span="span" in seen,
@@ -204,7 +204,7 @@ def _binding(policy: PrrtePolicy, text: str, default: str) -> PrrtePolicy:
     binder, *qualifiers = (text or default).split(":")
     if not binder:
         if qualifiers:
-            raise Refused(f"Open MPI 5 refuses --bind-to {text or default}: it names no object")
+            raise Refused(f"Open MPI 5 refuses --bind-to {text or default}: it contains no object")
         return policy
     binder = "package" if binder.lower().startswith("socket") else binder
     known = {_full("--bind-to :", word, ("overload-allowed", "no-overload", "if-supported")) for word in qualifiers}
@@ -224,7 +224,7 @@ def _usable(text: str, topology: Topology) -> frozenset[int]:
     """Return the hardware threads of hwloc_default_cpu_list."""
     listed, _, kind = text.partition(":")
     if kind.lower() not in ("", "hwtcpus", "corecpus"):
-        raise Refused(f"Open MPI 5 refuses hwloc_default_cpu_list {text}; try 0-3:HWTCPUS")
+        raise Refused(f"Open MPI 5 refuses hwloc_default_cpu_list {text}; use 0-3:HWTCPUS")
     level = "hwthread" if kind.lower() == "hwtcpus" else "core"
     return logical(objects_of(topology, level), _listed(listed), level)
 
@@ -253,7 +253,7 @@ def _parameters(given: Occurrences, variables: Mapping[str, str]) -> tuple[dict[
         if variable.startswith("PRTE_MCA_"):
             stated[variable.removeprefix("PRTE_MCA_")] = (variable, value)
         elif variable.startswith("OMPI_MCA_") and _places(variable.removeprefix("OMPI_MCA_")):
-            notes.append(f"Open MPI 5 ignores {variable}: it has no effect on placement; try PRTE_MCA_… of PRRTE")
+            notes.append(f"Open MPI 5 ignores {variable}: it has no effect on placement; use PRTE_MCA_… of PRRTE")
     for option, values in given:
         if not option.endswith("mca"):
             continue
@@ -262,15 +262,19 @@ def _parameters(given: Occurrences, variables: Mapping[str, str]) -> tuple[dict[
         if of_prrte:
             stated[name] = (f"--{option} {name}", value)
         elif _places(name):
-            notes.append(f"Open MPI 5 ignores --{option} {name}: it has no effect on placement; try --prtemca of PRRTE")
+            notes.append(f"Open MPI 5 ignores --{option} {name}: it has no effect on placement; use --prtemca of PRRTE")
     found: dict[str, str] = {}
     for name, (spelt, value) in stated.items():
         short = name if name in PARAMETERS or name in DECIDING else name.removeprefix("prte_")
         if short in DECIDING:
-            raise ValueError(f"cannot read {spelt}: it may change the placement in ways that Octant does not know")
+            raise ValueError(
+                f"cannot interpret {spelt}: it may change the placement in a way that is not supported; remove it"
+            )
         if short in PARAMETERS:
             if found.setdefault(PARAMETERS[short], value) != value:
-                raise ValueError(f"cannot read {spelt}: another parameter of the same meaning has another value")
+                raise ValueError(
+                    f"cannot interpret {spelt}: a parameter of the same meaning has another value; give one of them"
+                )
         elif short.startswith(OF_ORTE):
             notes.append(f"Open MPI 5 ignores {spelt}: it has no effect on placement")
     return found, notes

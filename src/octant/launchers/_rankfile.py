@@ -14,14 +14,14 @@ _LINE = re.compile(r"rank\s*([0-9]{1,9})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S+))?")
 
 
 def write(sets: Sequence[CpuSet], topology: Topology) -> str:
-    """A rank file with the logical numbers of hardware threads."""
+    """Return a rank file with the logical numbers of hardware threads."""
     place = {cpu: n for n, held in enumerate(objects(topology, "thread")) for cpu in held}
     slots = [set_text(NonEmptySet([place[cpu] for cpu in held], "slots of a rank")) for held in sets]
     return "".join(f"rank {rank}=localhost slot={listed}\n" for rank, listed in enumerate(slots))
 
 
 def read(text: str, topology: Topology, hwthreads: bool, overload: bool) -> list[CpuSet | None]:
-    """The mask of each rank, `None` where a line names a host alone, which leaves the rank unbound.
+    """Return the mask of each rank; `None`: its line has only a host, and the rank is unbound.
 
     Raises:
         ValueError: what Open MPI refuses or misreads; with the line's number.
@@ -33,10 +33,10 @@ def read(text: str, topology: Topology, hwthreads: bool, overload: bool) -> list
         where = f"line {number} of the rank file ({line!r})"
         match = _LINE.fullmatch(line)
         if match is None:
-            raise ValueError(f"cannot read {where}; try 'rank 0=localhost slot=0-1'")
+            raise ValueError(f"cannot read {where}; use 'rank 0=localhost slot=0-1'")
         rank, listed = int(match[1]), match[3]
         if rank in found:
-            raise ValueError(f"cannot use {where}: rank {rank} stands there twice")
+            raise ValueError(f"cannot use {where}: rank {rank} is listed twice; remove one line")
         if not found and rank:
             raise ValueError(f"cannot use {where}: Open MPI 5 refuses a rank file whose first line is not rank 0")
         hosts.setdefault(match[2], number)
@@ -46,13 +46,13 @@ def read(text: str, topology: Topology, hwthreads: bool, overload: bool) -> list
             raise ValueError(f"cannot use {where}: {error}") from None
         if held and held & taken and not overload:
             raise ValueError(
-                f"cannot use {where}: Open MPI 5 refuses ranks that share cores; try --bind-to core:overload-allowed"
+                f"cannot use {where}: Open MPI 5 refuses ranks that share cores; use --bind-to core:overload-allowed"
             )
         taken.update(held or ())
         found[rank] = held
     if len(hosts) > 1:
         raise ValueError(
-            f"cannot draw a rank file for several hosts ({', '.join(hosts)}); try the lines of one of them"
+            f"cannot interpret a rank file for several hosts ({', '.join(hosts)}); give the lines of one host"
         )
     missing = sorted(set(range(len(found))) - set(found))
     if missing:
@@ -81,7 +81,9 @@ def _slots(text: str, topology: Topology, unit: str) -> CpuSet:
         cores = [core for core in objects(topology, "core") if core <= package]
         listed = match[2] or "*"
         if "," in listed and "-" in listed:
-            raise ValueError("Open MPI 5 misreads commas beside ranges in a package's list; try one form alone")
+            raise ValueError(
+                "Open MPI 5 misreads lists of a package that contain both commas and ranges; use one of the two forms"
+            )
         held |= package if listed == "*" else _chosen(listed, cores, f"core of package {match[1]}")
     return held
 
@@ -89,5 +91,5 @@ def _slots(text: str, topology: Topology, unit: str) -> CpuSet:
 def _chosen(text: str, among: Sequence[CpuSet], what: str) -> CpuSet:
     numbers = parse_cpus(text)
     if max(numbers) >= len(among):
-        raise ValueError(f"there is no {what} {max(numbers)}, they end at {len(among) - 1}")
+        raise ValueError(f"there is no {what} {max(numbers)}, the last one is {len(among) - 1}")
     return frozenset().union(*(among[n] for n in numbers))

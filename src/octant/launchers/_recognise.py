@@ -12,16 +12,16 @@ from typing import Protocol, cast
 from octant.build.mpiexec import version
 from octant.failure import Exit, Refusal
 from octant.launchers import _scripts, _wrappers
-from octant.launchers._roles import having
+from octant.launchers._roles import launchers_with_role
 
 MOST_RANKS = 1 << 24
 """Of a command line, on all its nodes."""
-_INSTEAD = "try the program without its launcher, with --ranks"
+_INSTEAD = "give the program without its launcher, and use --ranks"
 
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A command line that starts ranks: what the launcher is told, and where the program begins.
+    """A command line that starts ranks: the options of the launcher, and the begin of the program.
 
     Words that are put in front of the program are inserted at `program`: `words[:program] + more + words[program:]`.
     """
@@ -35,7 +35,7 @@ class LaunchCommand:
 
 
 class Recogniser(Protocol):
-    """What a launcher's file offers.
+    """Interface of a launcher's file.
 
     Optional: `ANSWER`, a pattern of what the program prints for `--version`; several files may have the same name among
     their `COMMANDS` if each of them has `ANSWER`. `temporary(folder: str) -> dict[str, str]`: the variables that move
@@ -55,7 +55,7 @@ class Recogniser(Protocol):
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[str, LaunchCommand] | None:
-    """Return the launcher with which a command line starts ranks, and what it is told; `None`: no known launcher.
+    """Return the launcher with which a command line starts ranks, and its options; `None`: no known launcher.
 
     Several MPI libraries call their launcher mpiexec; its `--version` identifies the library. The launcher may be
     behind the commands in `_wrappers.WRAPPERS` (`env`, `nice`, `timeout`); behind another command (`numactl`, `perf`)
@@ -73,7 +73,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
     except ValueError as error:
         if not any(Path(word).name in command_names() for word in words):
             return None
-        raise Refusal(f"cannot read the command line ({error}); {_INSTEAD}", Exit.WRONG_WORD) from error
+        raise Refusal(f"cannot interpret the command line ({error}); {_INSTEAD}", Exit.WRONG_WORD) from error
     found = installed_launcher(words[at], environment) if at < len(words) else None
     if found is None:
         return None
@@ -82,7 +82,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str] | None = None
         taken = cast("Recogniser", module).recognise(words[at:], environment)
     except ValueError as error:
         raise Refusal(
-            f"cannot read the command line of {module.TITLE} ({error}); {_INSTEAD}", Exit.WRONG_WORD
+            f"cannot interpret the command line of {module.TITLE} ({error}); {_INSTEAD}", Exit.WRONG_WORD
         ) from error
     return name, replace(taken, program=at + taken.program, launcher=at)
 
@@ -104,7 +104,7 @@ def temporary_variables(words: Sequence[str], environment: Mapping[str, str], fo
 
 def command_names() -> frozenset[str]:
     """Return the names of the programs whose command lines are recognised."""
-    return frozenset(name for one in having("recognise").values() for name in one.COMMANDS)
+    return frozenset(name for one in launchers_with_role("recognise").values() for name in one.COMMANDS)
 
 
 def hidden_launcher(path: Path) -> str:
@@ -121,7 +121,7 @@ def installed_launcher(program: str, environment: Mapping[str, str]) -> tuple[st
     Raises:
         Refusal: an MPI library's launcher that is not there, does not answer, or whose command lines are not read.
     """
-    claims = {name: one for name, one in having("recognise").items() if Path(program).name in one.COMMANDS}
+    claims = {name: one for name, one in launchers_with_role("recognise").items() if Path(program).name in one.COMMANDS}
     if not any(hasattr(one, "ANSWER") for one in claims.values()):
         return next(iter(claims.items()), None)
     path = shutil.which(program, path=environment.get("PATH"))
@@ -133,7 +133,7 @@ def installed_launcher(program: str, environment: Mapping[str, str]) -> tuple[st
             return name, one
     readable = ", ".join(one.TITLE for one in claims.values())
     raise Refusal(
-        f"cannot read the command line of {program} (its --version says {text.strip()[:80]!r}; of programs with this "
-        f"name, those of {readable} are known); {_INSTEAD}",
+        f"cannot interpret the command line of {program} (unknown --version: {text.strip()[:80]!r}; supported "
+        f"under this name: {readable}); {_INSTEAD}",
         Exit.WRONG_WORD,
     )

@@ -62,10 +62,10 @@ def _checked_once(module: ModuleType, declares: frozenset[str], named: frozenset
         registry.declared(module, "OPTIONS", "VARIABLES")
     if not any(has(module, role) for role in ROLES):
         needed = ", ".join(name for role in ROLES.values() for name in role.needs[-1:])
-        raise UndeclaredError(f"it has no role of a launcher: it declares none of {needed}")
+        raise UndeclaredError(f"it declares no role of a launcher: none of {needed}")
     unknown = sorted(named - set(ROLES))
     if unknown:
-        raise UndeclaredError(f"its NAMES names the role {unknown[0]!r}, which does not exist")
+        raise UndeclaredError(f"its NAMES contains the role {unknown[0]!r}, which does not exist")
     return module
 
 
@@ -79,7 +79,7 @@ def file_name(module: ModuleType) -> str:
     return module.__name__.rpartition(".")[2]
 
 
-def having(role: str) -> dict[str, ModuleType]:
+def launchers_with_role(role: str) -> dict[str, ModuleType]:
     """Return the launchers that have a role, in the order of their names in it: `srun` of slurm.py where it starts."""
     found = {
         getattr(one, "NAMES", {}).get(role, file): one for file, one in entries().working.items() if has(one, role)
@@ -89,7 +89,7 @@ def having(role: str) -> dict[str, ModuleType]:
 
 def names(role: str) -> list[str]:
     """Return the names of the launchers that have a role, in order."""
-    return list(having(role))
+    return list(launchers_with_role(role))
 
 
 def find(role: str, name: str) -> ModuleType:
@@ -99,14 +99,14 @@ def find(role: str, name: str) -> ModuleType:
         Refusal: no such launcher, or its file cannot be used. A file that cannot be imported is known by its file
             name alone; the refusal of an unknown name therefore lists such files.
     """
-    asked, known = ROLES[role], having(role)
+    wanted, known = ROLES[role], launchers_with_role(role)
     if name not in known:
-        entries().check(name, asked.kind)
-        why = f"no such {asked.kind}"
+        entries().check(name, wanted.kind)
+        why = f"no such {wanted.kind}"
         of = [key for key, one in known.items()
               if name in (*getattr(one, "COMMANDS", ()), *getattr(one, "READS", ()))]  # fmt: skip
         hint = f"did you mean {' or '.join(of)}?" if of else suggestion(name, known)
-        raise Refusal(f"cannot {asked.purpose} {name!r} ({why}); {hint}{unusable()}", Exit.WRONG_WORD)
+        raise Refusal(f"cannot {wanted.purpose} {name!r} ({why}); {hint}{unusable()}", Exit.WRONG_WORD)
     return known[name]
 
 

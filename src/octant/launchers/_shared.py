@@ -1,4 +1,4 @@
-"""What the syntax of several launchers has in common."""
+"""Functions that all launchers use to write and read options, masks and remarks."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, PlacementRequest
 
 PROGRAM = "PROGRAM"
-DOCUMENTED = "from documentation: the rules of this launcher were not compared with the launcher itself"
+DOCUMENTED = "the rules of this launcher are from its documentation; they were not compared with the launcher itself"
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
 MOST_RANKS = 1 << 12
@@ -25,12 +25,12 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def rank_sets(placement: Placement) -> list[NonEmptySet]:
-    """The hardware threads of each rank."""
+    """Return the hardware threads of each rank."""
     return [place.cpus for place in placement.ranks]
 
 
-def plain(placement: Placement, request: PlacementRequest, topology: Topology) -> PlacementRequest:
-    """The request without lists where a plain one gives the same masks."""
+def simplify_request(placement: Placement, request: PlacementRequest, topology: Topology) -> PlacementRequest:
+    """Return the request without lists if a plain one gives the same masks."""
     if not request.cpus:
         return request
     found = recognise(rank_sets(placement), topology, request.threads)
@@ -38,23 +38,23 @@ def plain(placement: Placement, request: PlacementRequest, topology: Topology) -
 
 
 def whole_cores(sets: Sequence[CpuSet], topology: Topology) -> bool:
-    """Whether each set is made of cores, all of whose usable threads it holds."""
+    """Return whether each set consists of cores with all their usable threads."""
     cores = [core & topology.allowed for core in topology.groups("core")]
     return all(core <= held for held in sets for core in cores if core & held)
 
 
 def siblings_used(sets: Sequence[CpuSet], topology: Topology) -> int:
-    """Most hardware threads of one core that one rank holds."""
+    """Return the largest number of hardware threads of one core in one set."""
     return max((len(core & held) for held in sets for core in topology.groups("core")), default=1)
 
 
 def cores_each(place: RankPlace, topology: Topology) -> int:
-    """Cores that a rank touches."""
+    """Return the number of cores that a rank touches."""
     return sum(1 for core in topology.groups("core") if core & place.cpus)
 
 
 def openmp_line(request: PlacementRequest) -> tuple[str, ...]:
-    """The OpenMP variables for the threads inside a rank, which launchers do not set."""
+    """Return the OpenMP variables for the threads inside a rank, which launchers do not set."""
     if request.threads == 1:
         return ()
     if request.unit not in ("hwthread", "core"):
@@ -64,30 +64,32 @@ def openmp_line(request: PlacementRequest) -> tuple[str, ...]:
 
 
 def heap_line(request: PlacementRequest) -> tuple[str, ...]:
-    """The line that gives the heap of an unmodified program huge pages (glibc 2.35 or newer)."""
+    """Return the line that enables huge pages for the heap of a program (glibc 2.35 or newer)."""
     if request.heap != "huge" and request.pages not in ("thp", "2m"):
         return ()
     return (f"export GLIBC_TUNABLES=glibc.malloc.hugetlb={2 if request.pages == '2m' else 1}",)
 
 
 def no_memory(
-    request: PlacementRequest, who: str, instead: str = "numactl inside the launcher, or octant-bind"
+    request: PlacementRequest, who: str, alternative: str = "numactl inside the launcher, or octant-bind"
 ) -> list[str]:
-    """The statement that a launcher sets no memory policy, if one was asked for."""
+    """Return the remark that a launcher sets no memory policy, if one was requested."""
     if request.memory.policy in ("default", "local"):
         return []
-    return [f"{who} has no memory policy: memory={request.memory} needs {instead}"]
+    return [f"{who} sets no memory policy; for memory={request.memory} use {alternative}"]
 
 
 def no_pages(request: PlacementRequest) -> list[str]:
-    """The statement on page sizes that only the program itself or octant-bind can request."""
-    asked = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
-    asked += [f"{segment}=huge" for segment in request.huge_segments]
-    return [f"{', '.join(asked)} cannot be requested from outside the program here: use octant-bind"] if asked else []
+    """Return the remark on page sizes that only the program itself or octant-bind can request."""
+    requested = [] if request.pages in ("default", "4k", "thp", "2m") else [f"pages={request.pages}"]
+    requested += [f"{segment}=huge" for segment in request.huge_segments]
+    return (
+        [f"{', '.join(requested)} cannot be requested from outside the program; use octant-bind"] if requested else []
+    )
 
 
 def no_threads(placement: Placement, who: str) -> list[str]:
-    """The statement that a launcher binds ranks, not their threads."""
+    """Return the remark that a launcher binds ranks, not their threads."""
     if all(len(set(place.threads)) <= 1 for place in placement.ranks):
         return []
     return [f"{who} binds ranks, not threads: the OpenMP runtime places the threads inside each rank's mask"]
@@ -101,7 +103,7 @@ class CommandLine:
     arguments: list[str]
 
     def option(self, *names: str) -> str | None:
-        """The value of the first of these options, as `-x v`, `--x=v` or `-xv` for one-letter ones."""
+        """Return the value of the first of these options, as `-x v`, `--x=v` or `-xv` for one-letter ones."""
         for i, word in enumerate(self.arguments):
             for name in names:
                 if word == name:
@@ -113,7 +115,7 @@ class CommandLine:
         return None
 
     def number(self, *names: str, most: int = MOST_RANKS) -> int | None:
-        """The same as a number from 1 to `most`.
+        """Return the value of the first of these options as a number from 1 to `most`.
 
         Raises:
             ValueError: it is none.
@@ -122,13 +124,15 @@ class CommandLine:
         return None if value is None else whole(names[0], value, most)
 
     def value(self, variable: str) -> str:
-        """What a variable is set to.
+        """Return the value of a variable.
 
         Raises:
             ValueError: the text names it without setting it.
         """
         if variable not in self.variables:
-            raise ValueError(f"cannot find {variable}=VALUE among the lines' variables; try export {variable}=…")
+            raise ValueError(
+                f"cannot find {variable}=VALUE among the variables of these lines; add export {variable}=…"
+            )
         return self.variables[variable]
 
     def threads(self) -> int | None:
@@ -141,7 +145,7 @@ class CommandLine:
         return whole("OMP_NUM_THREADS", value) if value else None
 
     def number_of(self, variable: str) -> int | None:
-        """A variable's value as a number from 1 on.
+        """Return a variable's value as a number of at least 1.
 
         Raises:
             ValueError: it is none.
@@ -151,25 +155,25 @@ class CommandLine:
 
 
 def whole(name: str, value: str, most: int = MOST_RANKS, least: int = 1) -> int:
-    """A number in its bounds.
+    """Parse a number and check its bounds.
 
     Raises:
         ValueError: it is none.
     """
     if not re.fullmatch("[0-9]{1,9}", value) or not least <= int(value) <= most:
-        raise ValueError(f"cannot read {name} {value[:60]}: that is not a number from {least} to {most}")
+        raise ValueError(f"cannot read {name} {value[:60]}: it is not an integer from {least} to {most}")
     return int(value)
 
 
 def read_line(text: str) -> CommandLine:
-    """Assignments and arguments of pasted lines (`export A=b`, `A=b mpiexec -n 4 prog`, with `\\` at ends).
+    """Parse assignments and arguments (`export A=b`, `A=b mpiexec -n 4 prog`); lines may end in `\\`.
 
     Raises:
         ValueError: too long, or with an open quotation.
     """
     if len(text) > LONGEST_OPTIONS:
         raise ValueError(
-            f"cannot read lines of {len(text)} characters (at most {LONGEST_OPTIONS}); try those of one launcher"
+            f"cannot read lines of {len(text)} characters (at most {LONGEST_OPTIONS}); give the lines of one launch"
         )
     variables: dict[str, str] = {}
     words: list[str] = []
@@ -190,7 +194,7 @@ def read_line(text: str) -> CommandLine:
 
 
 def reading_of_request(request: PlacementRequest, topology: Topology, remarks: Sequence[str] = ()) -> LauncherReading:
-    """A reading whose placement is the plan of a request.
+    """Return a reading whose placement is the plan of a request.
 
     Raises:
         DoesNotFit: the topology cannot hold it.
@@ -200,30 +204,30 @@ def reading_of_request(request: PlacementRequest, topology: Topology, remarks: S
 
 
 def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[PlacementRequest, tuple[str, ...]]:
-    """The same request with as many ranks as fit, for lines that give no number; and a remark on that."""
+    """Return the request with as many ranks as fit, for lines without a number of ranks, and a remark."""
     too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
     try:
         plan(topology, replace(request, ranks=too_many, oversubscribe=False))
     except DoesNotFit as refusal:
         if refusal.largest is not None:
             ranks = refusal.largest.ranks
-            return replace(request, ranks=ranks), (f"no number of ranks given: drawn with the {ranks} that fit",)
+            return replace(request, ranks=ranks), (f"no number of ranks given: the maximum of {ranks} is assumed",)
     return request, ()
 
 
 def reading_of_masks(
     sets: Sequence[CpuSet], topology: Topology, threads: int | None, notes: Sequence[str] = ()
 ) -> LauncherReading:
-    """A reading of plain masks, one per rank; an OpenMP runtime is assumed to give each thread its part.
+    """Return the reading of one mask per rank; an OpenMP runtime is assumed to divide it among threads.
 
     Raises:
         ValueError: no masks, or too many threads.
     """
     if not sets:
-        raise ValueError("cannot draw this (no line of it starts a rank); give a whole command line")
+        raise ValueError("cannot interpret these lines (none of them starts a rank); give a complete command line")
     if len(sets) * (threads or 1) > MOST:
         raise ValueError(
-            f"cannot draw {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); try fewer"
+            f"cannot place {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); reduce them"
         )
     request = recognise(sets, topology, threads)
     try:
@@ -236,7 +240,7 @@ def reading_of_masks(
 
 
 def with_memory(read: LauncherReading, memories: Sequence[Memory], topology: Topology) -> LauncherReading:
-    """The reading with a memory policy for each rank."""
+    """Return the reading with a memory policy for each rank."""
     every = tuple(node.os for node in topology.usable_nodes())
     ranks = tuple(
         replace(place, memory=memory.nodes or (every if memory.policy == "interleave" else place.memory))
@@ -249,7 +253,9 @@ def with_memory(read: LauncherReading, memories: Sequence[Memory], topology: Top
         if own and {m.policy for m in memories} == {"bind"}:
             memory = Memory("bind")
         else:
-            notes = ("ranks have different memory policies: the syntax of other launchers uses that of the last line",)
+            notes = (
+                "ranks have different memory policies: the syntax of other launchers uses the policy of the last line",
+            )
     request = replace(read.request, memory=memory)
     return LauncherReading(request, replace(read.placement, ranks=ranks), (*notes, *read.remarks))
 

@@ -1,4 +1,4 @@
-"""What srun makes of its options: those of the command line precede variables, which precede those of the batch job.
+"""Options of srun: the command line takes precedence over variables, and these over the batch job.
 
 The rules are those of Slurm 22.05; where later versions differ, the notes say so.
 """
@@ -70,25 +70,25 @@ class SrunOptions:
         return None if value is None else _shared.whole(f"--{name}", value, most)
 
     def flag(self, name: str) -> bool:
-        """Tell whether an option without a value is given."""
+        """Return whether an option without a value is given."""
         inherited = name == "overcommit" and name in self.batch.values
         return name in self.given.values or inherited or any(key in self.variables for key in _FLAGS.get(name, ()))
 
 
-def step_of(asked: SrunOptions, node: Node) -> SrunStep:
-    """Return the step that srun asks for.
+def step_of(srun: SrunOptions, node: Node) -> SrunStep:
+    """Return the step that srun requests.
 
     Raises:
         ValueError: a wrong value, or options that exclude each other.
     """
-    width = asked.number("cpus-per-task")
-    per_core, per_socket = _line_number(asked, "ntasks-per-core"), _line_number(asked, "ntasks-per-socket")
-    shape = _shape(asked)
-    bind, limit, per_core = _bind(asked, shape[2], per_core, per_socket)
-    distribution, plane, pack = _distribution(asked)
-    overcommit, exact = asked.flag("overcommit"), _exact(asked, width)
-    nodes, tasks, per_node = _counts(asked, node, width, shape)
-    of_job = asked.of_job("threads-per-core")
+    width = srun.number("cpus-per-task")
+    per_core, per_socket = _line_number(srun, "ntasks-per-core"), _line_number(srun, "ntasks-per-socket")
+    shape = _shape(srun)
+    bind, limit, per_core = _bind(srun, shape[2], per_core, per_socket)
+    distribution, plane, pack = _distribution(srun)
+    overcommit, exact = srun.flag("overcommit"), _exact(srun, width)
+    nodes, tasks, per_node = _counts(srun, node, width, shape)
+    of_job = srun.of_job("threads-per-core")
     return SrunStep(
         tasks=tasks,
         nodes=nodes,
@@ -101,41 +101,41 @@ def step_of(asked: SrunOptions, node: Node) -> SrunStep:
         overcommit=overcommit,
         threads_per_core=limit,
         job_threads_per_core=None if of_job is None else _shared.whole("--threads-per-core", of_job),
-        tasks_per_core=per_core or _batch_number(asked, "ntasks-per-core") or 0,
-        tasks_per_socket=per_socket or _batch_number(asked, "ntasks-per-socket") or 0,
+        tasks_per_core=per_core or _batch_number(srun, "ntasks-per-core") or 0,
+        tasks_per_socket=per_socket or _batch_number(srun, "ntasks-per-socket") or 0,
         tasks_per_node=per_node,
     )
 
 
-def _line_number(asked: SrunOptions, name: str) -> int | None:
-    value = asked.line(name)
+def _line_number(srun: SrunOptions, name: str) -> int | None:
+    value = srun.line(name)
     return None if value is None else _shared.whole(f"--{name}", value)
 
 
-def _batch_number(asked: SrunOptions, name: str) -> int | None:
-    value = asked.batch.last(name)
+def _batch_number(srun: SrunOptions, name: str) -> int | None:
+    value = srun.batch.last(name)
     return None if value is None else _shared.whole(f"--{name}", value)
 
 
-def _exact(asked: SrunOptions, width: int | None) -> bool:
-    """Tell whether the step gets only the CPUs that it asks for."""
-    exclusive = "exclusive" in asked.given.values and not asked.given.last("exclusive")
-    exact = asked.flag("exact") or exclusive
-    if exact and "whole" in asked.given.values:
-        raise ValueError("--exact and --whole exclude each other")
-    if "exclusive" in asked.given.values and "overlap" in asked.given.values:
-        raise ValueError("--exclusive and --overlap exclude each other")
-    return exact or (width is not None and not asked.flag("overcommit"))
+def _exact(srun: SrunOptions, width: int | None) -> bool:
+    """Return whether the step gets only the CPUs that it requests."""
+    exclusive = "exclusive" in srun.given.values and not srun.given.last("exclusive")
+    exact = srun.flag("exact") or exclusive
+    if exact and "whole" in srun.given.values:
+        raise ValueError("--exact and --whole exclude each other; give one of them")
+    if "exclusive" in srun.given.values and "overlap" in srun.given.values:
+        raise ValueError("--exclusive and --overlap exclude each other; give one of them")
+    return exact or (width is not None and not srun.flag("overcommit"))
 
 
-def _shape(asked: SrunOptions) -> tuple[int | None, int | None, int | None]:
-    """Return sockets, cores and threads: -B states all three anew, and of several options the last one counts."""
-    inherited = [asked.inherited(name) for name in _SHAPE]
+def _shape(srun: SrunOptions) -> tuple[int | None, int | None, int | None]:
+    """Return sockets, cores and threads: -B sets all three, and the last option counts."""
+    inherited = [srun.inherited(name) for name in _SHAPE]
     found = [
         None if value is None else _shared.whole(f"--{name}", value)
         for name, value in zip(_SHAPE, inherited, strict=True)
     ]
-    for name, values in asked.given.all_values:
+    for name, values in srun.given.all_values:
         if name == "extra-node-info":
             parts = [*(values[0] if values else "").split(":"), "", ""][:3]
             found = [None if part in ("", "*") else _shared.whole("-B", part.partition("-")[0]) for part in parts]
@@ -149,18 +149,18 @@ _SHAPE = ("sockets-per-node", "cores-per-socket", "threads-per-core")
 
 
 def _counts(
-    asked: SrunOptions, node: Node, width: int | None, shape: tuple[int | None, int | None, int | None]
+    srun: SrunOptions, node: Node, width: int | None, shape: tuple[int | None, int | None, int | None]
 ) -> tuple[int, int, int]:
     """Return the numbers of nodes and tasks, and the limit of tasks by node, 0: none."""
-    stated, hosts = asked.value("nodes"), _hosts(asked)
+    stated, hosts = srun.value("nodes"), _hosts(srun)
     nodes = max(hosts, _shared.whole("-N", (stated or "1").partition("-")[0], MOST_OF_TORUS))
-    tasks, per_node = asked.number("ntasks", MOST_OF_TORUS), asked.number("ntasks-per-node")
+    tasks, per_node = srun.number("ntasks", MOST_OF_TORUS), srun.number("ntasks-per-node")
     if tasks is not None and per_node is not None and stated is None and not hosts:
         nodes = -(-tasks // per_node)  # of the job that srun creates
     if tasks is not None:
         nodes = min(nodes, tasks)
         if per_node is not None and per_node != tasks // nodes:
-            asked.notes.append(f"srun ignores --ntasks-per-node={per_node}, since -n {tasks} is given")
+            srun.notes.append(f"srun ignores --ntasks-per-node={per_node}, because -n {tasks} is given")
             per_node = None
     elif shape[0] and shape[1] and shape[2]:
         tasks = nodes * shape[0] * shape[1] * shape[2]
@@ -168,83 +168,86 @@ def _counts(
         tasks = nodes * per_node
     elif width is not None:
         tasks = max(nodes, nodes * (node.size // width))
-        asked.notes.append(
-            f"no number of tasks is given: with -c, srun starts as many as the job's CPUs allow ({tasks})"
+        srun.notes.append(
+            f"no number of tasks given: with -c, srun starts as many tasks as the CPUs of the job allow ({tasks})"
         )
     else:
         tasks = nodes
     return nodes, _shared.whole("-n", str(tasks), MOST_OF_TORUS), per_node or 0
 
 
-def _hosts(asked: SrunOptions) -> int:
+def _hosts(srun: SrunOptions) -> int:
     """Return the number of hosts that -w names; 0: none.
 
     Raises:
         ValueError: they are in a file.
     """
-    value = asked.given.last("nodelist") or asked.batch.last("nodelist") or ""
+    value = srun.given.last("nodelist") or srun.batch.last("nodelist") or ""
     if "/" in value:
-        raise ValueError(f"cannot draw this: -w {value} is a file, which decides how many nodes there are; give -N")
+        raise ValueError(f"cannot interpret -w {value}: it is a file, and the number of nodes is unknown; give -N")
     count = 0
     for host in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", value):
-        some = 1
+        hosts = 1
         for ranges in re.findall(r"\[([^\]]*)\]", host):
             ends = [part.partition("-") for part in ranges.split(",")]
-            some *= sum(_shared.whole("-w", high or low, 10**9, 0) - _shared.whole("-w", low, 10**9, 0) + 1
+            hosts *= sum(_shared.whole("-w", high or low, 10**9, 0) - _shared.whole("-w", low, 10**9, 0) + 1
                         for low, _, high in ends)  # fmt: skip
-        count += some
+        count += hosts
     return _shared.whole("-w", str(count), MOST_OF_TORUS, 0)
 
 
-def _distribution(asked: SrunOptions) -> tuple[tuple[str, str], int, bool]:
+def _distribution(srun: SrunOptions) -> tuple[tuple[str, str], int, bool]:
     """Return the distributions over nodes and sockets, the size of planes, and whether nodes are packed.
 
     Raises:
         ValueError: no such distribution, or one that the list of hosts decides.
     """
-    value = asked.value("distribution")
+    value = srun.value("distribution")
     if value is None:
         return ("", ""), 0, False
     if value.lower().startswith("plane"):
         _, equals, size = value.partition("=")
-        stated = size if equals else asked.variables.get("SLURM_DIST_PLANESIZE", "")
+        stated = size if equals else srun.variables.get("SLURM_DIST_PLANESIZE", "")
         return ("", ""), _shared.whole("-m plane", stated, MOST_OF_TORUS), False
     shape, _, flag = value.partition(",")
     words = shape.lower().split(":")
     if shape.lower() in ("pack", "nopack"):
         words, flag = [""], shape
     if flag.lower() not in ("", "pack", "nopack"):
-        raise ValueError(f"cannot read -m {value} ({flag} is not Pack or NoPack)")
+        raise ValueError(f"cannot read -m {value} ({flag} is not valid); use Pack or NoPack")
     if words[0] in ("arbitrary", "hostfile"):
-        raise ValueError(f"cannot draw -m {value}: the list of hosts decides how many ranks a node has")
+        raise ValueError(
+            f"cannot interpret -m {value}: the number of ranks of a node depends on the list of hosts; use block or "
+            "cyclic"
+        )
     allowed = [("", "*", "block", "cyclic"), ("*", *_SHAPES), ("*", *_SHAPES)]
     if len(words) > 3 or any(word not in some for word, some in zip(words, allowed, strict=False)):
-        raise ValueError(f"cannot read -m {value}; try block:block, block:cyclic, block:fcyclic, cyclic, or plane=4")
+        raise ValueError(f"cannot read -m {value}; use block:block, block:cyclic, block:fcyclic, cyclic, or plane=4")
     over_nodes = "block" if words[0] == "*" else words[0]
     over_sockets = words[1] if len(words) > 1 else ""
     return (over_nodes, "cyclic" if over_sockets == "*" else over_sockets), 0, flag.lower() == "pack"
 
 
 def _bind(
-    asked: SrunOptions, limit: int | None, per_core: int | None, per_socket: int | None
+    srun: SrunOptions, limit: int | None, per_core: int | None, per_socket: int | None
 ) -> tuple[Bind, int | None, int | None]:
     """Return the binding, the hardware threads used of a core, and the tasks of a core: options change each other."""
-    stated = asked.value("cpu-bind")
+    stated = srun.value("cpu-bind")
     units: set[str] = set()
-    if asked.line("extra-node-info") is not None:
-        units.add(("sockets", "cores", "threads")[min(2, (asked.line("extra-node-info") or "").count(":"))])
-    if asked.value("threads-per-core") is not None:
+    if srun.line("extra-node-info") is not None:
+        units.add(("sockets", "cores", "threads")[min(2, (srun.line("extra-node-info") or "").count(":"))])
+    if srun.value("threads-per-core") is not None:
         if stated is None:
             units = (units - {"sockets", "cores", "ldoms"}) | {"threads"}
         elif stated == "verbose":
             units = {"threads"}
     mode, listed, units, one = _words_of_bind(stated or "", units)
-    hint = _hint(asked, bool(mode or units or one))
-    if hint is not None and asked.line("hint") is not None:
+    hint = _hint(srun, bool(mode or units or one))
+    if hint is not None and srun.line("hint") is not None:
         limit, per_core = None, None  # --hint on the command line replaces variables of these options
     for word in (hint or "").split(",") if hint else []:
         if word not in _HINTS:
-            raise ValueError(f"cannot read --hint={hint}; try {', '.join(_HINTS)}")
+            raise ValueError(f"cannot read --hint={hint}; use {', '.join(_HINTS)}")
         units.add("cores" if word.endswith("bound") else "threads")
         limit = None if word == "multithread" else 1
         one = (one or word == "nomultithread") and word != "multithread"
@@ -256,34 +259,34 @@ def _bind(
     return Bind(mode, listed, frozenset(units), one), limit, per_core
 
 
-def _hint(asked: SrunOptions, bound: bool) -> str | None:
-    """Return the hint that counts: srun ignores it beside options that say the same in another way."""
+def _hint(srun: SrunOptions, bound: bool) -> str | None:
+    """Return the effective hint: srun ignores it if options of the same meaning are given."""
     others = ("ntasks-per-core", "threads-per-core", "extra-node-info")
-    line, value = asked.line("hint"), asked.value("hint")
+    line, value = srun.line("hint"), srun.value("hint")
     if value is None:
         return None
     if line is not None:
-        clash = [name for name in others if asked.line(name) is not None]
-        clash += ["cpu-bind"] if asked.line("cpu-bind") is not None and bound else []
+        clash = [name for name in others if srun.line(name) is not None]
+        clash += ["cpu-bind"] if srun.line("cpu-bind") is not None and bound else []
     else:
-        clash = [name for name in (*others, "cpu-bind") if asked.line(name) is not None]
-        clash += [name for name in ("threads-per-core", "cpu-bind") if asked.inherited(name) is not None]
+        clash = [name for name in (*others, "cpu-bind") if srun.line(name) is not None]
+        clash += [name for name in ("threads-per-core", "cpu-bind") if srun.inherited(name) is not None]
     if clash:
-        asked.notes.append(f"srun ignores {_source(asked, 'hint')} beside {_source(asked, clash[0])}")
+        srun.notes.append(f"srun ignores {_source(srun, 'hint')}, because {_source(srun, clash[0])} is given")
         return None
     return value
 
 
-def _source(asked: SrunOptions, name: str) -> str:
+def _source(srun: SrunOptions, name: str) -> str:
     """Return an option as the lines state it: of srun, a variable, or one that Slurm sets from options of sbatch."""
-    if asked.line(name) is not None:
-        return f"--{name}={asked.line(name)}"
-    variable = next((key for key in _VARIABLES.get(name, ()) if asked.variables.get(key)), None)
+    if srun.line(name) is not None:
+        return f"--{name}={srun.line(name)}"
+    variable = next((key for key in _VARIABLES.get(name, ()) if srun.variables.get(key)), None)
     if variable:
-        return f"{variable}={asked.variables[variable]}"
+        return f"{variable}={srun.variables[variable]}"
     options = ("threads-per-core", "extra-node-info", "hint") if name == "threads-per-core" else (name,)
-    stated = next(option for option in options if asked.batch.last(option) is not None)
-    return f"{_VARIABLES[name][0]}={asked.of_job(name)} (set from --{stated} in the #SBATCH lines)"
+    stated = next(option for option in options if srun.batch.last(option) is not None)
+    return f"{_VARIABLES[name][0]}={srun.of_job(name)} (set from --{stated} in the #SBATCH lines)"
 
 
 def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], set[str], bool]:
@@ -313,8 +316,8 @@ def _words_of_bind(value: str, units: set[str]) -> tuple[str, tuple[str, ...], s
             units = {name}
         else:
             raise ValueError(
-                f"cannot read --cpu-bind={value} ({word} is unknown); read are cores, threads, sockets, ldoms, "
-                "rank_ldom, rank, none, and lists after map_cpu:, mask_cpu:, map_ldom:, mask_ldom:"
+                f"cannot read --cpu-bind={value} ({word} is unknown); use cores, threads, sockets, ldoms, "
+                "rank_ldom, rank, none, or a list after map_cpu:, mask_cpu:, map_ldom: or mask_ldom:"
             )
     return mode, listed, units, one
 
@@ -326,23 +329,23 @@ def _expanded(kind: str, text: str) -> tuple[str, ...]:
     for part in text.split(","):
         entry, times, count = part.partition("*")
         if not re.fullmatch(digits, entry):
-            raise ValueError(f"cannot read {text!r} as the list of {kind}; try mask_cpu:0x3,0xc or map_cpu:0,2")
+            raise ValueError(f"cannot read {text!r} as the list of {kind}; use mask_cpu:0x3,0xc or map_cpu:0,2")
         if entry.startswith("0x") and not kind.startswith("mask"):
             entry = str(int(entry, 16))
         repeat = _shared.whole(kind, count) if times else 1
         if len(found) + repeat > _shared.MOST_RANKS:
-            raise ValueError(f"cannot read {kind}: more than {_shared.MOST_RANKS} entries")
+            raise ValueError(f"cannot read {kind}: it has more than {_shared.MOST_RANKS} entries; reduce the list")
         found += [entry] * repeat
     return tuple(found)
 
 
-def memory_of(asked: SrunOptions) -> tuple[str, tuple[str, ...], bool]:
+def memory_of(srun: SrunOptions) -> tuple[str, tuple[str, ...], bool]:
     """Return the kind of --mem-bind ("": none), its list, and whether nodes are only preferred.
 
     Raises:
         ValueError: srun does not know such a word.
     """
-    value, kind, listed, prefer = asked.value("mem-bind") or "", "", tuple[str, ...](), False
+    value, kind, listed, prefer = srun.value("mem-bind") or "", "", tuple[str, ...](), False
     for word in _split(value):
         name, _, rest = word.replace("=", ":", 1).partition(":")
         name = re.sub(r"^(map|mask)mem$", r"\1_mem", name.lower())
@@ -353,7 +356,7 @@ def memory_of(asked: SrunOptions) -> tuple[str, tuple[str, ...], bool]:
         elif name in ("p", "prefer"):
             prefer = True
         elif name not in ("q", "quiet", "v", "verbose", "sort", "nosort"):
-            raise ValueError(f"cannot read --mem-bind={value}; try local, none, rank, map_mem:LIST, mask_mem:LIST")
+            raise ValueError(f"cannot read --mem-bind={value}; use local, none, rank, map_mem:LIST, mask_mem:LIST")
     return kind, listed, prefer
 
 

@@ -59,7 +59,7 @@ class Bind:
 
 @dataclass(frozen=True)
 class SrunStep:
-    """What srun asks for, after its defaults."""
+    """The request of srun, with its defaults."""
 
     tasks: int  # of all nodes
     nodes: int = 1
@@ -113,7 +113,7 @@ def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings())
     """Return the mask of each task of the first node; `None`: the task is not bound.
 
     Raises:
-        ValueError: srun refuses such a step, or it would wait for ever.
+        ValueError: srun refuses such a step, or would wait indefinitely.
     """
     if settings.one_task and not step.tasks_per_core:
         step = replace(step, tasks_per_core=1)
@@ -121,7 +121,9 @@ def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings())
         step = replace(step, job_threads_per_core=1, bind=replace(step.bind, one_thread=True))
     tasks = _tasks_of_first_node(node, step)
     if tasks > MOST_RANKS:
-        raise ValueError(f"cannot draw {tasks} tasks of one node (more than {MOST_RANKS} tasks); try fewer")
+        raise ValueError(
+            f"cannot place {tasks} tasks on one node (more than {MOST_RANKS} tasks); reduce the number of tasks"
+        )
     cores = _cores_of_step(node, step, tasks)
     usable = frozenset(core * node.threads + thread for core in cores for thread in range(node.threads))
     if step.bind.mode:
@@ -130,12 +132,12 @@ def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings())
         found = [*_units(node, step, usable, tasks, settings)]
     present = [held if held is None else held & node.present for held in found]
     if any(held is not None and not held for held in present):
-        raise ValueError("cannot bind a task to CPUs that are offline")
+        raise ValueError("cannot bind a task to CPUs that are offline; choose other CPUs")
     return present
 
 
 def has_every_core(node: Node, step: SrunStep) -> bool:
-    """Tell whether the step has all cores of the first node.
+    """Return whether the step has all cores of the first node.
 
     Raises:
         ValueError: srun refuses such a step.
@@ -144,7 +146,7 @@ def has_every_core(node: Node, step: SrunStep) -> bool:
 
 
 def is_crowded(node: Node, step: SrunStep) -> bool:
-    """Tell whether --overcommit leaves all CPUs to every task, since the tasks cannot be distributed."""
+    """Return whether every task has all CPUs (--overcommit), because the tasks cannot be distributed."""
     tasks = _tasks_of_first_node(node, step)
     return step.overcommit and not step.bind.mode and tasks > len(_cores_of_step(node, step, tasks)) * node.threads
 
@@ -203,11 +205,13 @@ def _cores_of_step(node: Node, step: SrunStep, tasks: int) -> list[int]:
     of_job = step.job_threads_per_core or node.threads
     limit = step.threads_per_core or of_job
     if limit > of_job and not step.overcommit:
-        raise ValueError(f"cannot use {limit} hardware threads of a core: the job has {of_job}")
+        raise ValueError(f"cannot use {limit} hardware threads per core: the job has {of_job}")
     asked = 0 if step.overcommit else step.tasks * (step.cpus_per_task or 1)
     needed = asked if limit == of_job else -(-asked // limit) * node.threads
     if needed > node.all_cores * of_job * step.nodes:
-        raise ValueError(f"cannot start {step.tasks} tasks x {step.cpus_per_task or 1} CPUs (more than the job has)")
+        raise ValueError(
+            f"cannot start {step.tasks} tasks x {step.cpus_per_task or 1} CPUs (more than the job has); reduce -n or -c"
+        )
     every = list(range(node.all_cores))
     if not step.exact or tasks == node.all_cores or (asked and asked == node.all_cores * of_job * step.nodes):
         return every
@@ -221,9 +225,13 @@ def _cores_of_step(node: Node, step: SrunStep, tasks: int) -> list[int]:
     chosen = [core for core, _ in zip(_order(node, step, wanted // tasks), range(wanted), strict=False)]
     if len(chosen) < wanted:
         if step.overcommit:
-            raise ValueError("cannot tell which cores --overcommit shares: srun continues where its last step ended")
+            raise ValueError(
+                "cannot determine which cores --overcommit shares: they depend on the previous step; increase the "
+                "CPUs of the job"
+            )
         raise ValueError(
-            f"cannot start this step: {wanted} cores are needed, the node has {node.all_cores}; srun waits"
+            f"cannot start this step: {wanted} cores are needed, but the node has {node.all_cores}, and srun "
+            "would wait; reduce -n or -c"
         )
     return chosen
 
@@ -256,11 +264,17 @@ def _explicit(node: Node, bind: Bind, usable: CpuSet, tasks: int) -> list[CpuSet
     if bind.mode in ("map_cpu", "mask_cpu"):
         sets = [frozenset({int(one)}) if bind.mode == "map_cpu" else parse_mask(one) for one in bind.listed]
         if any(not held <= inside for held in sets):
-            raise ValueError(f"cannot bind to these CPUs (--cpu-bind={bind.mode}): some are outside of the step")
+            raise ValueError(
+                f"cannot bind to these CPUs (--cpu-bind={bind.mode}): some are outside of the step; choose CPUs of "
+                "the step"
+            )
         return [sets[task % len(sets)] for task in range(tasks)]
     if not whole:
         if bind.mode != "none":
-            raise ValueError(f"cannot use --cpu-bind={bind.mode} in a step that has not the whole node: srun refuses")
+            raise ValueError(
+                f"cannot use --cpu-bind={bind.mode} in a step without all CPUs of the node, because srun refuses "
+                "it; remove -c and --exact"
+            )
         return [inside] * tasks
     if bind.mode == "none":
         return [None] * tasks
@@ -295,7 +309,9 @@ def _units(node: Node, step: SrunStep, usable: CpuSet, tasks: int, settings: Slu
     if laid is None:
         if step.overcommit:
             return [node.mask(usable)] * tasks
-        raise ValueError("cannot distribute the tasks over the CPUs of the step: srun refuses")
+        raise ValueError(
+            "cannot distribute the tasks over the CPUs of the step, because srun refuses it; reduce -n or -c"
+        )
     wide = [node.mask(_widen(node, units, held, usable)) for held in laid]
     if "ldoms" in units:
         wide = [frozenset().union(held, *(one for one in node.domains if one & held)) for held in wide]
@@ -367,7 +383,7 @@ def _lay_out_block(
 def _lay_out_cyclic(
     node: Node, step: SrunStep, bind: Bind, usable: CpuSet, tasks: int, each: int
 ) -> list[CpuSet] | None:
-    """Return abstract CPUs of each task, one socket after the other in turn; `None`: srun refuses."""
+    """Return abstract CPUs of each task, round-robin over sockets; `None`: srun refuses."""
     limit, width = _limit(node, step), node.cores * node.threads
     full_cycle = step.distribution[1] == "fcyclic"
     found: list[CpuSet] = []
@@ -432,7 +448,8 @@ def memory_nodes(node: Node, kind: str, listed: Sequence[str], tasks: int) -> li
         chosen = (rank,) if kind == "rank" else (int(one),) if kind == "map_mem" else tuple(sorted(parse_mask(one)))
         if not chosen or max(chosen) >= len(node.domains):
             raise ValueError(
-                f"cannot bind task {task} with --mem-bind={kind}: there are {len(node.domains)} NUMA nodes"
+                f"cannot bind task {task} with --mem-bind={kind}: the machine has {len(node.domains)} NUMA "
+                "nodes; choose one of them"
             )
         found.append(chosen)
     return found

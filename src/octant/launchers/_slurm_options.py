@@ -7,16 +7,16 @@ lines only.
 
 from octant.launchers import _tables, _words
 
-NODES = "it chooses the nodes, one of which is drawn"
+NODES = "it selects nodes, and the placement on one node is shown"
 TIME = "it concerns time, priority or the end of the job"
 OUTPUT = "it concerns input, output or messages"
-NAMES = "it concerns names, accounts, licences and statistics"
-MEMORY = "it is an amount of memory or disk space, and whole nodes are assumed"
-START = "it concerns how the program is started, not where"
+NAMES = "it concerns names, accounts, licenses and statistics"
+MEMORY = "it is an amount of memory or disk space, and exclusive nodes are assumed"
+START = "it concerns the start of the program, not its placement"
 SHARED = "it lets other steps or jobs use the same CPUs"
-GPU = "it chooses GPUs"
-COUNT_BY_GPU = "the number of GPUs decides the number of tasks or CPUs"
-RESERVED = "it takes cores out of the job"
+GPU = "it selects GPUs"
+COUNT_BY_GPU = "the number of tasks or CPUs depends on the number of GPUs"
+RESERVED = "it reserves cores of the job for the system"
 SEVERAL = "it starts several programs"
 GPU_OPTIONS = (
     "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gpu-bind", "gres", "gres-flags", "accel-bind",
@@ -75,12 +75,12 @@ OPTIONS = _tables.table(
     _tables.irrelevant(GPU, "gpus|G", 1),
     _tables.irrelevant(f"{GPU} (Slurm 23.02)", "tres-bind", 1),
     _tables.not_read(COUNT_BY_GPU, "cpus-per-gpu ntasks-per-gpu ntasks-per-tres", 1),
-    _tables.not_read("it may state the CPUs of a task (Slurm 23.11)", "tres-per-task", 1),
+    _tables.not_read("it may set the CPUs of a task (Slurm 23.11)", "tres-per-task", 1),
     _tables.not_read(RESERVED, "core-spec|S thread-spec", 1),
-    _tables.not_read("variables then precede options", "preserve-env|E"),
+    _tables.not_read("environment variables then take precedence over options", "preserve-env|E"),
     _tables.not_read("the step then has no allocation", "no-allocate|Z interactive"),
     _tables.not_read("an external launcher then binds the ranks (Slurm 23.11)", "external-launcher"),
-    _tables.not_read("the file decides how many nodes there are", "nodefile|F", 1),
+    _tables.not_read("the number of nodes depends on the file", "nodefile|F", 1),
     _tables.refused(_words.NO_PROGRAM, "help|h usage version|V"),
     _tables.refused("it starts no program", "test-only"),
     _tables.refused(_words.PROGRAMS_IN_A_FILE, "multi-prog"),
@@ -95,7 +95,7 @@ _BATCH = _tables.table(
     _tables.irrelevant(TIME, "kill-on-invalid-dep", 1),
 )
 _OF_STEPS = _tables.table(
-    _tables.not_read("a step may inherit it or not; give it to srun", "cpu-bind|cpu_bind", 1),
+    _tables.not_read("a step may not inherit it; give it to srun", "cpu-bind|cpu_bind", 1),
     _tables.not_read("it is an option of srun", "exact whole"),
     _tables.not_read("it is an option of srun", "overlap", _tables.OPTIONAL),
     _tables.irrelevant(NODES, "sockets-per-node cores-per-socket", 1),
@@ -147,7 +147,7 @@ VARIABLES = _tables.table(
         "SLURM_GRES_FLAGS SLURM_STEP_GRES",
     ),
     _tables.irrelevant(
-        "Slurm sets it and srun does not read it",
+        "Slurm sets it, and srun does not read it",
         "SLURM_NNODES SLURM_TASKS_PER_NODE SLURM_JOB_CPUS_PER_NODE SLURM_CPUS_ON_NODE SLURM_PROCID SLURM_LOCALID "
         "SLURM_NODEID SLURM_CPU_BIND_TYPE SLURM_CPU_BIND_LIST SLURM_CPU_BIND_VERBOSE SLURM_SUBMIT_DIR "
         "SLURM_SUBMIT_HOST SLURM_JOBID SLURM_STEP_ID SLURM_STEPID SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID "
@@ -155,7 +155,7 @@ VARIABLES = _tables.table(
     ),
     _tables.not_read(COUNT_BY_GPU, "SLURM_CPUS_PER_GPU SLURM_NTASKS_PER_GPU SLURM_NTASKS_PER_TRES"),
     _tables.not_read(RESERVED, "SLURM_CORE_SPEC SLURM_THREAD_SPEC"),
-    _tables.not_read("the file decides where the ranks run", "SLURM_HOSTFILE"),
+    _tables.not_read("the placement of ranks depends on the file", "SLURM_HOSTFILE"),
     _tables.not_read("the programs are in a file", "SLURM_SRUN_MULTI"),
     _tables.not_read("it may concern placement", "SLURM_* SRUN_* SBATCH_* SALLOC_*"),
 )

@@ -9,45 +9,45 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
-from octant.launchers._roles import find, having
+from octant.launchers._roles import find, launchers_with_role
 
 
 @dataclass(frozen=True)
 class JobSize:
-    """How many ranks, where, and what each needs."""
+    """Number of ranks, hosts, and resources of each rank."""
 
     ranks: int = 1
     ranks_per_node: int | None = None  # `None`: all on this node, or as the allocation deals them
     cpus_per_rank: int = 1
     hosts: tuple[str, ...] = ()  # reached by ssh; empty: this node, or the nodes of the allocation
     exported: tuple[str, ...] = ()  # names of variables that must reach ranks on other hosts
-    ssh: str = ""  # the program that stands in for ssh; Open MPI is told in its environment; "": ssh
+    ssh: str = ""  # the program to use as ssh; Open MPI reads it from its environment; "": ssh
 
     @property
     def nodes(self) -> int | None:
-        """How many nodes, where it is known."""
+        """Return the number of nodes, if known."""
         if self.hosts:
             return len(self.hosts)
         return -(-self.ranks // self.ranks_per_node) if self.ranks_per_node else None
 
     @property
     def ranks_per_host(self) -> str:
-        """How many ranks each host gets at most, as a word; "" without hosts."""
+        """Return the largest number of ranks per host as text; "" without hosts."""
         return str(-(-self.ranks // len(self.hosts))) if self.hosts else ""
 
 
 class Launcher(Protocol):
-    """What a launcher's file offers."""
+    """Interface of a launcher's file."""
 
     def at_hand(self, environment: Mapping[str, str]) -> bool:
-        """Whether this is the launcher of the allocation that the environment speaks of."""
+        """Return whether the environment is that of an allocation of this launcher."""
 
     def command(self, program: Sequence[str], size: JobSize) -> list[str]:
-        """The words that start the program."""
+        """Return the command line that starts the program."""
 
 
 def launcher(name: str) -> Launcher:
-    """A launcher by its name.
+    """Return a launcher by its name.
 
     Raises:
         Refusal: no such launcher, or its file cannot be used.
@@ -56,7 +56,7 @@ def launcher(name: str) -> Launcher:
 
 
 def yielding(name: str, size: JobSize) -> dict[str, str]:
-    """Variables that let waiting threads give up their core, as the launcher's `yielding` says; {} where it has none.
+    """Return variables that let waiting threads yield, from the launcher's `yielding`; {} if it has none.
 
     Raises:
         Refusal: as `launcher`, or the launcher cannot be asked.
@@ -66,7 +66,7 @@ def yielding(name: str, size: JobSize) -> dict[str, str]:
 
 
 def chosen(name: str, size: JobSize, environment: Mapping[str, str] | None = None) -> str:
-    """The launcher to use: the one that was named, else that of the allocation we are in, else this node's.
+    """Return the launcher to use: the given one, or that of the current allocation, or that of this node.
 
     One rank on this node needs none, not even inside an allocation.
     """
@@ -78,4 +78,4 @@ def chosen(name: str, size: JobSize, environment: Mapping[str, str] | None = Non
     if size.ranks == 1:
         return "direct"
     found = os.environ if environment is None else environment
-    return next((known for known, one in having("start").items() if one.at_hand(found)), "mpiexec")
+    return next((known for known, one in launchers_with_role("start").items() if one.at_hand(found)), "mpiexec")

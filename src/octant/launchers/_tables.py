@@ -24,12 +24,12 @@ pattern, and a long pattern a short one.
 | effect | `octant place --from` | `recognise` |
 | --- | --- | --- |
 | interpreted | the reader uses it | uses it, or needs its number of values |
-| irrelevant | listed below the answer, with the reason | needs its number of values |
+| irrelevant | listed below the placement, with the reason | needs its number of values |
 | not read | refuses the line and names the option | needs its number of values |
 | refused | refuses the line: no program, or several, would start | refuses |
 | assigning | its value sets a variable, which is accounted for as such | the launcher decides |
 
-An option that the table lacks is refused. A variable that no table contains is refused if its name suggests that it
+An option that is not in the table is refused. A variable that no table contains is refused if its name suggests that it
 concerns placement (`SUSPICIOUS`), and listed otherwise.
 """
 
@@ -80,7 +80,7 @@ def table(*parts: Table) -> dict[str, OptionFacts]:
 
 
 def interpreted(names: str, values: int = 0) -> Table:
-    """Return options that decide the answer, and that the reader uses."""
+    """Return options that determine the placement, and that the reader uses."""
     return _rows(names, "interpreted", values)
 
 
@@ -114,7 +114,7 @@ def _rows(names: str, effect: Effect, values: int, reason: str = "") -> dict[str
 
 
 def variable(name: str, *tables: Table) -> OptionFacts | None:
-    """Return what the tables say of a variable, the first table that knows it; `None`: none does."""
+    """Return the entry of a variable in the first table that contains it; `None`: none does."""
     for one in tables:
         if name in one:
             return one[name]

@@ -1,4 +1,4 @@
-"""From the text of a request, or a launcher's lines, to a placement and its syntax for every launcher."""
+"""Translation of a request or of a launcher's lines into a placement and into the syntax of launchers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 from octant.failure import Refusal
 from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
 from octant.launchers._reading import Syntax
-from octant.launchers._roles import having
+from octant.launchers._roles import launchers_with_role
 from octant.machine import PageSize, Topology
 from octant.machine.sanity import checked_topology, remark
 from octant.placement import Placement
@@ -33,7 +33,7 @@ class Translation:
 
 
 def request_text(place: str | None, options: Mapping[str, str | int | None]) -> str:
-    """The request's text from `--place` and options of the same names as its keys (`ranks`, `unit`, …).
+    """Return the text of a request from `--place` or from options named like its keys (`ranks`, `unit`, …).
 
     Raises:
         ValueError: both were given.
@@ -41,7 +41,7 @@ def request_text(place: str | None, options: Mapping[str, str | int | None]) -> 
     given = {key: value for key, value in options.items() if value is not None}
     if place is not None:
         if given:
-            raise ValueError(f"cannot take --{next(iter(given))} beside --place; put it into --place")
+            raise ValueError(f"cannot use --{next(iter(given))} with --place; add it to the text of --place")
         return place
     if "map" in given:  # its lines are the ranks
         return ",".join(f"{key}={value}" for key, value in given.items())
@@ -49,15 +49,15 @@ def request_text(place: str | None, options: Mapping[str, str | int | None]) -> 
     return ",".join([head, *(f"{key}={value}" for key, value in given.items())])
 
 
-def with_file(text: str) -> str:
-    """A launcher's lines, followed by those of the rank file or map file that they name.
+def append_named_file(text: str) -> str:
+    """Append the rank file or map file that a launcher's lines name.
 
     Raises:
         ValueError: the file cannot be read.
     """
     if re.search(r"^# file ", text, re.MULTILINE):  # as Octant prints them, with the file
         return text
-    patterns = (one.FILE for one in having("read").values() if hasattr(one, "FILE"))
+    patterns = (one.FILE for one in launchers_with_role("read").values() if hasattr(one, "FILE"))
     found = next(filter(None, (re.search(pattern, text) for pattern in patterns)), None)
     if found is None:
         return text
@@ -67,7 +67,8 @@ def with_file(text: str) -> str:
     except Refusal as refusal:
         why = str(refusal).partition("; ")[0]
         raise ValueError(
-            f"{why}, which the lines name; try a path from the current folder, or its lines after '# file {name}:'"
+            f"{why}, which these lines use; give a path relative to the working directory, or append its lines "
+            f"after '# file {name}:'"
         ) from None
 
 
@@ -80,7 +81,7 @@ def translate(
     here: bool = False,
     page_sizes: Sequence[PageSize] | None = None,
 ) -> Translation:
-    """Plans a request's text (or, with `lines`, reads a launcher's lines) and writes it in the syntax of `launchers`.
+    """Plan the text of a request (with `lines`: read a launcher's lines) and write it in the syntax of `launchers`.
 
     `all` means every launcher. `here`: the topology is that of this machine, so that the lines are of its mpiexec.
 
@@ -90,7 +91,7 @@ def translate(
     """
     topology, contradictions = checked_topology(topology)
     if lines:
-        read_as, reading = from_syntax(with_file(text), topology, here=here)
+        read_as, reading = from_syntax(append_named_file(text), topology, here=here)
         request, placement, remarks = reading.request, reading.placement, reading.remarks
     else:
         read_as = ""

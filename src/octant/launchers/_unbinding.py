@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from octant.launchers import _wrappers
-from octant.launchers._roles import having
+from octant.launchers._roles import launchers_with_role
 
 
 def skip_wrappers(words: Sequence[str]) -> int:
@@ -39,5 +39,5 @@ def unbinding_option(name: str, program: str) -> str:
         name: of the launcher's file.
         program: the launcher's command.
     """
-    option: str | Mapping[str, str] = getattr(having("recognise").get(name), "UNBIND", "")
+    option: str | Mapping[str, str] = getattr(launchers_with_role("recognise").get(name), "UNBIND", "")
     return option if isinstance(option, str) else option.get(Path(program).name, option[""])

@@ -7,7 +7,7 @@ from octant.launchers._tables import OptionFacts, Table
 
 _NEAR = 2
 """Letters in which an option may differ from the one that was meant."""
-NO_PROGRAM = "it prints about the launcher and starts no program"
+NO_PROGRAM = "it prints information and starts no program"
 PROGRAMS_IN_A_FILE = "the programs are in a file"
 
 
@@ -49,7 +49,7 @@ def unknown(word: str, options: Collection[str] = ()) -> ValueError:
     near = [(_distance(name, one), one) for one in options if abs(len(one) - len(name)) <= _NEAR and len(one) > _NEAR]
     best = min(near, default=(_NEAR + 1, ""))
     hint = f"; did you mean {dashes}{best[1]}?" if best[0] <= _NEAR < len(name) else ""
-    return ValueError(f"{word} is not an option of it that Octant knows{hint}")
+    return ValueError(f"{word} is an unknown option{hint}")
 
 
 def _distance(one: str, other: str) -> int:
@@ -146,7 +146,7 @@ def _named(word: str, options: Table, *, abbreviated: bool, one_dash: bool) -> l
         if option is None and abbreviated and name:
             begun = {one.name: one for spelt, one in long.items() if spelt.startswith(name)}
             if len(begun) > 1:
-                raise ValueError(f"{unknown(word)}; it is the beginning of several: {', '.join(sorted(begun))}")
+                raise ValueError(f"{unknown(word)}; it is ambiguous: {', '.join(sorted(begun))}")
             option = next(iter(begun.values()), None)
         if option is None or (equals and option.values == 0):
             raise unknown(word, long)
@@ -169,7 +169,7 @@ def program_index(words: Sequence[str], given: ParsedOptions) -> int:
         ValueError: no program, or several, which launchers separate by `:`.
     """
     if given.end >= len(words) or not words[given.end]:
-        raise ValueError("it names no program")
+        raise ValueError("no program given")
     if ":" in words[given.end :]:
-        raise ValueError("it starts several programs, separated by :")
+        raise ValueError("several programs, separated by ':', are not supported")
     return given.end

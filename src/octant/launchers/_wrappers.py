@@ -23,7 +23,7 @@ class Wrapper:
 
 def _own(flags: str, valued: str = "") -> _tables.Table:
     """Return options that change nothing for the command behind the wrapper."""
-    why = "it concerns the command in front"
+    why = "it affects only the command in front of the program"
     return _tables.table(_tables.irrelevant(why, flags), _tables.irrelevant(why, valued, 1))
 
 
@@ -84,7 +84,7 @@ def skip_one(
     begin = at + 1
     if wrapper.subcommands:
         if words[begin : begin + 1] and words[begin] not in wrapper.subcommands:
-            raise ValueError(f"{name} {words[begin]}: it is not known whether this starts a command")
+            raise ValueError(f"{name} {words[begin]}: not supported, because it may not start a command")
         begin += 1
     while wrapper.any_long and begin < len(words) and words[begin].startswith("--") and words[begin] != "--":
         begin += 1

@@ -15,7 +15,7 @@ OPTIONS = _tables.table(
     _tables.interpreted("c", 1),
     _tables.interpreted("e"),
     _tables.irrelevant("it concerns privileges or the partition", "P F"),
-    _tables.not_read("it restricts memory", "m", 1),
+    _tables.not_read("it restricts memory to a region", "m", 1),
     _tables.not_read("it changes the mode of the cores", "S"),
 )
 """Options of execrset: from documentation."""
@@ -29,25 +29,25 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One resource set per rank, on logical CPU numbers."""
+    """Return one resource set per rank, with logical CPU numbers."""
     lines = []
     cannot = [
         *_shared.no_threads(placement, "execrset"),
-        "execrset starts no ranks: each line belongs to one local rank, chosen in a wrapper script",
+        "execrset starts no ranks: use one line per local rank, selected in a wrapper script",
     ]
     if request.memory.policy in ("local", "bind"):
         lines.append("export MEMORY_AFFINITY=MCM")
     elif request.memory.policy == "interleave":
-        cannot.append("interleaving over all modules is AIX's default: leave MEMORY_AFFINITY unset")
+        cannot.append("interleaving over all modules is the default of AIX; leave MEMORY_AFFINITY unset")
     elif request.memory.policy == "preferred":
-        cannot.append(f"memory={request.memory}: a preferred node cannot be named; execrset -m takes a memory region")
+        cannot.append(f"memory={request.memory}: AIX has no preferred node; execrset -m accepts a memory region")
     size = {"4k": "4K", "64k": "64K", "16m": "16M"}.get(request.pages)
     if size:
         lines.append(f"export LDR_CNTRL=DATAPSIZE={size}@TEXTPSIZE={size}@STACKPSIZE={size}@SHMPSIZE={size}")
     elif request.pages != "default":
-        cannot.append(f"pages={request.pages}: AIX has 4 KiB, 64 KiB, 16 MiB and 16 GiB")
+        cannot.append(f"pages={request.pages} is not available: AIX has pages of 4 KiB, 64 KiB, 16 MiB and 16 GiB")
     if size == "16M":
-        cannot.append("16 MiB pages must be reserved first: vmo -o lgpg_regions=N -o lgpg_size=16777216")
+        cannot.append("pages of 16 MiB must be reserved first: vmo -o lgpg_regions=N -o lgpg_size=16777216")
     lines += [f"execrset -c {set_text(place.cpus)} -e {_shared.PROGRAM}" for place in placement.ranks]
     return Syntax((*_shared.openmp_line(request), *lines), True, tuple(cannot))
 

@@ -15,14 +15,15 @@ READS = ("mpirun", "runjob")
 OPTIONS = _tables.table(
     _tables.interpreted("np|n mapping", 1),
     _tables.assigning("env envs", 1),
-    _tables.irrelevant("one rank is drawn on each core of the machine", "mode ranks-per-node|p", 1),
-    _tables.irrelevant("it names the partition, which is not drawn", "partition block corner shape", 1),
+    _tables.irrelevant("one rank is assumed on each core of the machine", "mode ranks-per-node|p", 1),
+    _tables.irrelevant("it selects the partition, which is not shown", "partition block corner shape", 1),
     _tables.irrelevant("it concerns output or files", "cwd label verbose|v exe exp-env strace", 1),
-    _tables.not_read("it maps ranks", "mapfile", 1),
+    _tables.not_read("it changes the mapping of ranks", "mapfile", 1),
 )
 """Options of mpirun (Blue Gene/L and /P) and runjob (Blue Gene/Q): from documentation."""
 VARIABLES = _tables.table(
-    _tables.interpreted("BG_MAPPING BGLMPI_MAPPING"), _tables.not_read("it may map ranks", "BG_* BGLMPI_* RUNJOB_*")
+    _tables.interpreted("BG_MAPPING BGLMPI_MAPPING"),
+    _tables.not_read("it may change the mapping of ranks", "BG_* BGLMPI_* RUNJOB_*"),
 )
 MARK = r"BG(LMPI)?_MAPPING|--mapping\b|\brunjob\b"
 FILE = r"(?:BG(?:LMPI)?_MAPPING=|--mapping[ =])(?!(?i:[XYZT]{4}|[ABCDET]{6})(?!\S))(\S+)"  # else: an order of letters
@@ -42,10 +43,10 @@ def _split(word: str) -> tuple[str, str | None]:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The letters where they give these places, else a map file."""
+    """Return the letters that give these places, or a map file if there are none."""
     places = [place.coordinates for place in placement.ranks]
     if not request.torus:
-        hint = "Blue Gene places ranks on a torus and gives each one core of its node: add order=TXYZ,torus=8x8x16"
+        hint = "Blue Gene places ranks on a torus, one core each; add order=TXYZ,torus=8x8x16"
         return Syntax((), False, (hint,))
     per_node = max(place[-1] for place in places) + 1
     shape = (*request.torus, per_node)
@@ -61,11 +62,11 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     else:
         lines = [f"export BGLMPI_MAPPING={value}  # Blue Gene/L"]
         lines += [f"mpirun -np {len(places)} {per} -env BG_MAPPING={value} {_shared.PROGRAM}  # Blue Gene/P"]
-    cannot = ["a node has one memory and its ranks are bound by the system: only the order can be chosen"]
+    cannot = ["a node has a single memory, and the system binds its ranks: only the order can be selected"]
     if letters and dimensions == 3 and letters not in ("XYZT", "TXYZ"):
-        cannot.append("Blue Gene/L takes T first or last only")
+        cannot.append("Blue Gene/L accepts T only as the first or last letter")
     if files and len(places) < math.prod(shape):
-        cannot.append("a map file must cover the whole partition: add lines for the places that stay empty")
+        cannot.append("a map file must cover the whole partition; add lines for unused cores")
     return Syntax(tuple(lines), True, tuple(cannot), files)
 
 
@@ -88,20 +89,22 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     if listed:
         request = _map_request(command.file[listed.start() :], ranks)
         size = "x".join(str(n) for n in request.torus)
-        return _shared.reading_of_request(request, topology, [f"the map file's places span a torus of {size}"])
+        return _shared.reading_of_request(
+            request, topology, [f"the coordinates in the map file span a torus of {size}"]
+        )
     if shape is None or set(letters) not in (set("XYZT"), set("ABCDET")):
         raise ValueError(
-            f"cannot read the mapping {given!r}; try XYZT, TXYZ, ABCDET or a map file, whose lines may follow"
+            f"cannot read the mapping {given!r}; use XYZT, TXYZ, ABCDET or a map file, and append its lines"
         )
     side = "x".join(str(n) for n in shape)
-    notes = [f"the options do not give the partition: drawn on a torus of {side}"]
+    notes = [f"the options do not specify the partition; a torus of {side} is assumed"]
     if letters[0] != "T" and len(letters) == 4:
         notes.append(f"{letters} puts consecutive ranks on different nodes; TXYZ fills a node first")
     return _shared.reading_of_request(PlacementRequest(ranks or 1, 1, order=letters, torus=shape), topology, notes)
 
 
 def _map_request(text: str, ranks: int | None) -> PlacementRequest:
-    """The request of a map file's lines, on the smallest torus that holds them."""
+    """Return the request of the lines of a map file, on the smallest torus that contains them."""
     width = len(text.split("\n", 1)[0].split("#")[0].split())
     places = read_map(text, (MOST,) * (width - 1))
     torus = tuple(max(place[axis] for place in places) + 1 for axis in range(width - 1))

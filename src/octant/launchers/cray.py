@@ -33,7 +33,7 @@ SPINS = True
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One list per rank, separated by colons."""
+    """Return one list per rank, separated by colons."""
     sets = _shared.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)
     ranks, depth = len(sets), request.threads
@@ -46,7 +46,8 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     ]
     if _is_depth(sets, depth, topology):
         lines.append(
-            f"# with named options, by the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth {_shared.PROGRAM}"
+            f"# with named options, according to the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth "
+            f"{_shared.PROGRAM}"
         )
     cannot = [*_shared.no_threads(placement, "Cray's launcher"), *_shared.no_pages(request)]
     if request.memory.policy in ("interleave", "preferred") or request.memory.nodes:
@@ -71,7 +72,7 @@ def _binding(given: _words.ParsedOptions, aprun: bool) -> str:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """Lists for each rank, `depth`, and unbound ranks. From documentation.
+    """Read lists per rank, `depth` and unbound ranks. From documentation.
 
     Raises:
         ValueError: another keyword, or none, where the configuration of the site decides.
@@ -80,7 +81,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     ranks, each = command.number("np", "n", most=MOST_RANKS) or 1, command.number("ppn", "N")
     notes = [_shared.DOCUMENTED]
     if each is not None and each < ranks:
-        notes.append(f"one node is drawn, which has {each} of {ranks} ranks")
+        notes.append(f"the placement on one node is shown, which has {each} of {ranks} ranks")
         ranks = each
     depth = command.number("depth", "d") or 1
     binding = _binding(command.given, aprun)
@@ -88,7 +89,10 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     if aprun and re.match(r"\d", binding):
         kind, listed = "list", binding
     if aprun and command.has("j"):
-        raise ValueError("cannot draw this: -j chooses hardware threads of a core, and only lists with -cc are read")
+        raise ValueError(
+            "cannot interpret this line: -j selects hardware threads of a core, which is not supported; use a list "
+            "with -cc"
+        )
     if kind == "none":
         return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads() or depth, notes)
     if kind == "depth":
@@ -96,17 +100,17 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     elif kind == "list" and listed:
         lists = [parse_cpus(part) for part in listed.split(":")]
         if len(lists) < ranks:
-            raise ValueError(f"cannot draw {ranks} ranks with {len(lists)} lists; give one for each rank of the node")
+            raise ValueError(f"cannot place {ranks} ranks with {len(lists)} lists; give one list per rank of the node")
         sets = lists[:ranks]
     else:
         why = (
-            f"Octant has no verified rule for {'-cc' if aprun else '--cpu-bind'} {binding[:60]}"
+            f"no verified rule for {'-cc' if aprun else '--cpu-bind'} {binding[:60]}"
             if binding
             else "the default binding depends on the configuration of the site"
         )
         raise ValueError(
-            f"cannot draw this: {why}; read are "
-            + ("-cc LIST:LIST, depth and none" if aprun else "--cpu-bind list:LIST:LIST, depth and none")
+            f"cannot interpret this line: {why}; use "
+            + ("-cc LIST:LIST, depth or none" if aprun else "--cpu-bind list:LIST:LIST, depth or none")
         )
     return _shared.reading_of_masks(sets, topology, command.threads() or depth, notes)
 
@@ -119,10 +123,14 @@ def _by_depth(ranks: int, depth: int, topology: Topology) -> list[CpuSet]:
     """
     cpus = sorted(topology.allowed)[: ranks * depth]
     if len(cpus) < ranks * depth:
-        raise ValueError(f"cannot draw {ranks} ranks of depth {depth}: there are {len(cpus)} hardware threads")
+        raise ValueError(
+            f"cannot place {ranks} ranks of depth {depth}: only {len(cpus)} hardware threads are available"
+        )
     cores = [core & frozenset(cpus) for core in topology.groups("core")]
     if any(len(core) > 1 for core in cores) and len(cpus) <= len(cores):
-        raise ValueError("cannot draw depth here: the system numbers the hardware threads of one core consecutively")
+        raise ValueError(
+            "cannot interpret depth here, because the hardware threads of one core have consecutive numbers; use lists"
+        )
     return [frozenset(cpus[rank * depth : (rank + 1) * depth]) for rank in range(ranks)]
 
 
@@ -132,7 +140,7 @@ def command_is_aprun(words: Sequence[str]) -> bool:
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """PALS binds neither ranks nor memory if it is asked for that."""
+    """Return the options with which PALS binds neither ranks nor memory."""
     where = ["--hosts", ",".join(size.hosts), "--ppn", size.ranks_per_host] if size.hosts else []
     return ["-n", str(size.ranks), *where, "--cpu-bind", "none", "--mem-bind", "none"]
 
@@ -147,9 +155,9 @@ OPTIONS = _tables.table(
     _tables.irrelevant("it concerns the network", "no-vni"),
     _tables.irrelevant("it concerns what happens after a failure", "abort-on-failure no-abort-on-failure"),
     _tables.irrelevant("it concerns memory only", "mem-bind", 1),
-    _tables.irrelevant("it names hosts: one of them is drawn", "hosts hostfile", 1),
+    _tables.irrelevant("it selects hosts; the placement on one host is shown", "hosts hostfile", 1),
     _tables.not_read("it shares nodes with other jobs", "exclusive"),
-    _tables.not_read("it leaves out tasks", "exclude-tasks include-tasks", 1),
+    _tables.not_read("it excludes tasks", "exclude-tasks include-tasks", 1),
     _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile"),
     _tables.refused(_words.NO_PROGRAM, "help version"),
 )
@@ -161,7 +169,7 @@ _APRUN = _tables.table(
     _tables.irrelevant("it concerns output, accounting or the environment", "C T b q"),
     _tables.irrelevant("it concerns output, accounting or the environment", "D L a p t", 1),
     _tables.assigning("e", 1, ranks_only=True),
-    _tables.not_read("it takes values from the batch system", "B"),
+    _tables.not_read("its values come from the batch system", "B"),
     _tables.not_read("it specialises or shares cores, or distributes over NUMA domains", "F R S cp r sl sn", 1),
 )
 """Options of aprun: from incomplete documentation, not verified against the launcher."""

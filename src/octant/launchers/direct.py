@@ -9,24 +9,24 @@ TITLE = "no launcher"
 
 
 def at_hand(_environment: Mapping[str, str]) -> bool:
-    """Never by itself: it is what is used for one rank."""
+    """Return false: it is the default for one rank."""
     return False
 
 
 def command(program: Sequence[str], size: JobSize) -> list[str]:
-    """The program itself.
+    """Return the program itself.
 
     Raises:
         Refusal: more than one rank, or another host.
     """
     if size.ranks != 1:
         raise Refusal(
-            f"cannot start {size.ranks} ranks directly (it starts one process); try --launcher mpiexec",
+            f"cannot start {size.ranks} ranks without a launcher; use --launcher mpiexec",
             Exit.WRONG_WORD,
         )
     if size.hosts:
         raise Refusal(
-            "cannot start on another host directly (it starts one process here); try --launcher mpiexec",
+            "cannot start on another host without a launcher; use --launcher mpiexec",
             Exit.WRONG_WORD,
         )
     return list(program)

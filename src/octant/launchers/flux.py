@@ -17,7 +17,7 @@ from octant.launchers import (
     _shared,
     _tables,
     _words,
-    headed,
+    render_job_script,
 )
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
@@ -32,16 +32,18 @@ UNBIND = "-o cpu-affinity=off -o mpibind=off"
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The map gives the masks; the plain case has named options as well."""
-    asked = _shared.plain(placement, request, topology)
+    """Return a map of the masks, and named options for the plain case."""
+    plain = _shared.simplify_request(placement, request, topology)
     sets = _shared.rank_sets(placement)
     listed = ";".join(set_text(held) for held in sets)
     cores = max(_shared.cores_each(place, topology) for place in placement.ranks)
     head = f"flux run -N1 --exclusive -n {len(sets)} -c {cores}"
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"{head} -o cpu-affinity='map:{listed}' {_shared.PROGRAM}")
-    if not asked.cpus and asked.order == "compact" and asked.smt == 1:
-        lines.append(f"# with named options, by the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}")
+    if not plain.cpus and plain.order == "compact" and plain.smt == 1:
+        lines.append(
+            f"# with named options, according to the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}"
+        )
     cannot = [
         *_shared.no_threads(placement, "Flux"),
         *_shared.no_memory(request, "Flux without the mpibind plugin"),
@@ -51,7 +53,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """An explicit map, and unbound ranks; where Flux chooses the cores, the line is refused. From documentation.
+    """Read an explicit map or unbound ranks; refuse lines for which Flux selects the cores. From documentation.
 
     Raises:
         ValueError: the scheduler of Flux chooses the cores.
@@ -60,46 +62,46 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     ignored = [f"-o {name}" for name in chosen if name not in ("cpu-affinity", "mpibind")]
     notes = [_shared.DOCUMENTED]
     if ignored:
-        notes.append(f"not used for the answer: {', '.join(ignored)} (an option of the shell that does not bind)")
+        notes.append(f"not used for the placement: {', '.join(ignored)} (a shell option that does not bind)")
     kind, _, listed = chosen.get("cpu-affinity", "on").partition(":")
     if chosen.get("mpibind", "off") != "off" or kind not in ("map", "off"):
         raise ValueError(
-            "cannot draw this: Flux chooses the cores of each rank by its scheduler; read are -o cpu-affinity=map:… "
-            "and -o cpu-affinity=off"
+            "cannot interpret this line: the scheduler of Flux selects the cores of each rank; use -o "
+            "cpu-affinity=map:… or -o cpu-affinity=off"
         )
     ranks, nodes = _rank_count(command.given) or 1, command.number("nodes", most=MOST_RANKS) or 1
     if nodes > 1:
-        notes.append(f"one of {nodes} nodes is drawn")
+        notes.append(f"the placement on one of {nodes} nodes is shown")
         ranks = -(-ranks // nodes)
     if kind == "off":
         return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads(), notes)
     sets = [parse_mask(part) if part.startswith("0x") else parse_cpus(part) for part in listed.split(";")]
     if len(sets) < ranks:
-        raise ValueError(f"cannot draw {ranks} ranks with a map of {len(sets)} sets; give one for each rank")
+        raise ValueError(f"cannot place {ranks} ranks with a map of {len(sets)} sets; give one set per rank")
     return _shared.reading_of_masks(sets[:ranks], topology, command.threads(), notes)
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
-    """Inside a Flux instance."""
+    """Return whether this process is in a Flux instance."""
     return "FLUX_URI" in environment
 
 
 def command(program: Sequence[str], size: JobSize) -> list[str]:
-    """A job of the instance that we are in.
+    """Return the command line of a job in the current instance.
 
     Raises:
         Refusal: no flux here, or hosts by name, which Flux chooses itself.
     """
     flux = shutil.which("flux")
     if flux is None:
-        raise Refusal("cannot launch with flux (it is not on PATH); try --launcher mpiexec")
+        raise Refusal("cannot launch with flux (it is not on PATH); use --launcher mpiexec")
     if size.hosts:
-        raise Refusal("cannot name hosts to flux (it chooses them); drop --hosts", Exit.WRONG_WORD)
+        raise Refusal("cannot use --hosts with flux (it selects the hosts); remove --hosts", Exit.WRONG_WORD)
     return [flux, *options(size), *program]
 
 
 def options(size: JobSize) -> list[str]:
-    """The words for ranks that Flux does not bind."""
+    """Return the options for ranks that Flux does not bind."""
     nodes = [f"--nodes={size.nodes}"] if size.nodes else []
     return [
         "run",
@@ -113,8 +115,8 @@ def options(size: JobSize) -> list[str]:
 
 
 def script(job: Job) -> str:
-    """An instance of its own on whole nodes; the ranks are started inside it."""
-    asked = [
+    """Return the script of a new instance on exclusive nodes; the ranks are started inside it."""
+    directives = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
         f"--nslots={job.nodes * job.ranks_per_node}",
@@ -122,30 +124,28 @@ def script(job: Job) -> str:
         f"--time-limit={job.minutes}m",
         "--exclusive",
     ]
-    return headed("#flux:", asked, job, LAUNCHER)
+    return render_job_script("#flux:", directives, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:
-    """`flux batch` reads the file that it is given."""
+    """Return the command that submits the script."""
     return Submission(("flux", "batch", str(path)))
 
 
 OPTIONS = _tables.table(
     _tables.interpreted("ntasks|n nodes|N setopt|o tasks-per-node", 1),
-    _tables.irrelevant(
-        "it decides which cores the job gets, not where in them a map puts ranks", "cores-per-task|c", 1
-    ),
-    _tables.irrelevant("it decides which cores the job gets, not where in them a map puts ranks", "exclusive|x"),
+    _tables.irrelevant("it selects the cores of the job, not the placement of ranks in them", "cores-per-task|c", 1),
+    _tables.irrelevant("it selects the cores of the job, not the placement of ranks in them", "exclusive|x"),
     _tables.assigning("env", 1),
     _tables.irrelevant("it concerns output or the interface", "label-io|l quiet unbuffered|u verbose|v"),
     _tables.irrelevant("it concerns output or files", "add-file cwd error input output", 1),
     _tables.irrelevant("it concerns the environment of the ranks", "env-file env-remove", 1),
     _tables.irrelevant(
-        "it concerns the job and not the places of ranks in a node",
+        "it concerns the job, not the placement of ranks on a node",
         "begin-time dependency flags job-name queue|q requires rlimit setattr signal time-limit|t urgency wait-event",
         1,
     ),
-    _tables.irrelevant("it chooses accelerators", "gpus-per-node gpus-per-task|g", 1),
+    _tables.irrelevant("it selects accelerators", "gpus-per-node gpus-per-task|g", 1),
     _tables.not_read("it changes the number or the order of ranks", "cores tasks-per-core taskmap", 1),
     _tables.not_read("it changes the resources of an emulated job", "debug-emulate"),
     _tables.refused(_words.NO_PROGRAM, "help|h"),
@@ -153,11 +153,11 @@ OPTIONS = _tables.table(
 )
 """Options of `flux run`, from the source of flux-core (`flux/cli/base.py`, `run.py`), not from runs."""
 VARIABLES = _tables.table(
-    _tables.irrelevant("it names the instance", "FLUX_URI"), _tables.not_read("it may change binding", "FLUX_*")
+    _tables.irrelevant("it selects the instance", "FLUX_URI"), _tables.not_read("it may change binding", "FLUX_*")
 )
 _NOT_RUN = {
     **dict.fromkeys(("submit", "bulksubmit"), "it returns before the program starts; use flux run"),
-    **dict.fromkeys(("batch", "alloc"), "it starts a script or a shell in an instance of its own"),
+    **dict.fromkeys(("batch", "alloc"), "it starts a script or a shell in a new instance; use flux run"),
 }
 
 

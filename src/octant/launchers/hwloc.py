@@ -20,13 +20,13 @@ OPTIONS = _tables.table(
     _tables.interpreted("mempolicy", 1),
     _tables.irrelevant("it concerns output", "verbose|v quiet|q"),
     _tables.not_read("it changes the meaning of the numbers", "physical|p nodeset n taskset"),
-    _tables.not_read("it changes which objects exist", "no-smt hbm no-hbm restrict disallowed whole-system"),
-    _tables.not_read("it chooses nodes by their memory", "best-memattr", 1),
-    _tables.refused("it is for running processes", "pid tid get e get-last-cpu-location"),
+    _tables.not_read("it changes the set of objects", "no-smt hbm no-hbm restrict disallowed whole-system"),
+    _tables.not_read("it selects nodes by their memory", "best-memattr", 1),
+    _tables.refused("it acts on running processes", "pid tid get e get-last-cpu-location"),
     _tables.refused(_words.NO_PROGRAM, "help|h version"),
 )
 """Options of hwloc-bind 2.11: its manual page."""
-VARIABLES = _tables.table(_tables.not_read("it changes the topology that hwloc-bind sees", "HWLOC_*"))
+VARIABLES = _tables.table(_tables.not_read("it changes the topology that hwloc-bind uses", "HWLOC_*"))
 
 
 def parse(words: Sequence[str]) -> _words.ParsedOptions:
@@ -44,7 +44,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
         elif option is None and word.startswith("-"):
             raise _words.unknown(word)
         elif option is None and re.match(r"\w+[=:]", word):
-            raise ValueError(f"{word} is a location that Octant does not read")
+            raise ValueError(f"{word} is not a supported location")
         elif option is None:
             break
         elif option.effect == "refused":
@@ -68,7 +68,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         lines.append(f"hwloc-bind {expression(place.cpus, topology)}{policy} -- {_shared.PROGRAM}")
     cannot = [*_shared.no_threads(placement, "hwloc-bind"), *_shared.no_pages(request)]
     if len(lines) > 1:
-        cannot.append("hwloc-bind starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+        cannot.append("hwloc-bind starts no ranks: use one line per local rank, selected in a wrapper script")
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
@@ -81,11 +81,11 @@ def expression(held: CpuSet, topology: Topology) -> str:
         inside = [index for index, group in enumerate(groups) if group <= held]
         if inside and frozenset().union(*(groups[i] for i in inside)) == held:
             return " ".join(f"{name}:{part}" for part in numbers_text(inside).split(","))
-    raise ValueError("cannot name hardware threads that this job may not use")
+    raise ValueError("cannot express hardware threads that this job may not use")
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """One rank per line: the locations before the program, those after `--membind` being memory."""
+    """Read one rank per line: locations before the program; those after `--membind` are memory."""
     sets, memories = [], []
     for row in command.rows:
         found: dict[str, list[str]] = {"cpubind": [], "membind": []}
@@ -105,7 +105,7 @@ def _memory(nodes: list[str], policy: str, topology: Topology) -> Memory:
     held = frozenset().union(*(_nodes(word, topology) for word in nodes))
     names: dict[str, Policy] = {"bind": "bind", "interleave": "interleave", "default": "default", "firsttouch": "local"}
     if policy not in names:
-        raise ValueError(f"cannot read --mempolicy {policy}; hwloc knows {', '.join(names)}")
+        raise ValueError(f"cannot read --mempolicy {policy}; valid values of hwloc: {', '.join(names)}")
     return Memory(names[policy], tuple(sorted(held)) if policy in ("bind", "interleave") else ())
 
 

@@ -29,11 +29,11 @@ ANSWER = r"Intel\(R\) MPI"
 MARK = r"I_MPI_PIN"
 DECIDES = "I_MPI_PIN=1 in front"
 SOURCE = (
-    "from documentation: Intel's reference, with the details of version 2021.18.1; other versions may differ, and an "
+    "the rules are from Intel's reference, with details of version 2021.18.1. Other versions may differ. An "
     "InfiniBand or Omni-Path adapter may change the order (I_MPI_PIN_RESPECT_HCA)"
 )
 _OUTPUT = "it concerns what is printed"
-_START = "it concerns how processes are started on other hosts"
+_START = "it concerns the start of processes on other hosts"
 _WITHOUT_EFFECT = "Intel MPI accepts it, and it has no effect"
 _TOOLS = "it starts a tool with the ranks"
 OPTIONS = _tables.table(
@@ -41,13 +41,13 @@ OPTIONS = _tables.table(
     _tables.interpreted("f|file|hostfile|machinefile hosts-group", 1),
     _tables.interpreted("rr"),
     _tables.assigning("genv env", 2),
-    _tables.irrelevant("all variables reach the ranks anyway", "genvall envall"),
-    _tables.not_read("it keeps variables from the ranks", "genvnone envnone"),
-    _tables.not_read("it keeps variables from the ranks", "genvlist envlist genvexcl envexcl", 1),
+    _tables.irrelevant("all variables are exported to the ranks by default", "genvall envall"),
+    _tables.not_read("it restricts the exported variables", "genvnone envnone"),
+    _tables.not_read("it restricts the exported variables", "genvlist envlist genvexcl envexcl", 1),
     _tables.irrelevant(_WITHOUT_EFFECT, "bind-to map-by membind", 1),
-    _tables.not_read("it binds ranks by itself", "cpu-bind", 1),
-    _tables.not_read("older versions pin ranks by it", "binding", 1),
-    _tables.not_read("it changes which rank is where", "use-app-topology", 1),
+    _tables.not_read("it binds ranks", "cpu-bind", 1),
+    _tables.not_read("older versions use it to pin ranks", "binding", 1),
+    _tables.not_read("it changes the order of ranks", "use-app-topology", 1),
     _tables.not_read("it removes a host from the list", "nolocal"),
     _tables.irrelevant(
         _OUTPUT,
@@ -69,8 +69,8 @@ OPTIONS = _tables.table(
     _tables.irrelevant("it concerns the network", "iface nameserver", 1),
     _tables.irrelevant("it concerns ranks that the program starts", "usize", 1),
     _tables.irrelevant("it tunes the library's algorithms", "tune", 1),
-    _tables.irrelevant("it leaves out configuration files", "noconf"),
-    _tables.irrelevant("the batch system's list of hosts; with -n, a single host is drawn", "rmk", 1),
+    _tables.irrelevant("it skips configuration files", "noconf"),
+    _tables.irrelevant("it selects the host list of the batch system; with -n, one host is assumed", "rmk", 1),
     _tables.refused(_words.NO_PROGRAM, "V h|help info version"),
     _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile", 1),
     _tables.refused("it continues a program that runs already", "gdba pmi_args", 1),
@@ -79,14 +79,14 @@ OPTIONS = _tables.table(
 VARIABLES = _tables.table(
     _tables.interpreted("I_MPI_PIN I_MPI_PIN_DOMAIN I_MPI_PIN_ORDER I_MPI_PIN_CELL I_MPI_PIN_PROCESSOR_LIST "
                         "I_MPI_PIN_PROCS I_MPI_PERHOST I_MPI_PIN_RESPECT_CPUSET I_MPI_HYDRA_HOST_FILE"),
-    _tables.not_read("it leaves out hardware threads", "I_MPI_PIN_PROCESSOR_EXCLUDE_LIST"),
+    _tables.not_read("it excludes hardware threads", "I_MPI_PIN_PROCESSOR_EXCLUDE_LIST"),
     _tables.not_read("it changes where ranks are pinned", "I_MPI_PIN_* I_MPI_HYDRA_TOPOLIB"),
-    _tables.irrelevant("without an adapter it changes nothing; Octant does not know the adapters",
+    _tables.irrelevant("it has an effect only with a network adapter, and adapters are unknown here",
                        "I_MPI_PIN_RESPECT_HCA"),
     _tables.irrelevant("it concerns Windows", "I_MPI_PIN_RESPECT_INHERITANCE"),
     _tables.irrelevant(_OUTPUT, "I_MPI_PIN_SHOW_REAL_MASK I_MPI_PIN_UNFOLD_MASK I_MPI_PIN_INFO I_MPI_DEBUG"),
-    _tables.irrelevant("it chooses accelerators", "I_MPI_OFFLOAD*"),
-    _tables.irrelevant("it sets memory for all ranks, which is not drawn", "I_MPI_HBW_* I_MPI_HBM_* I_MPI_BIND_*"),
+    _tables.irrelevant("it selects accelerators", "I_MPI_OFFLOAD*"),
+    _tables.irrelevant("it sets a memory policy, which is not shown", "I_MPI_HBW_* I_MPI_HBM_* I_MPI_BIND_*"),
     _tables.irrelevant("it concerns threads of the library", "I_MPI_ASYNC_PROGRESS*"),
     _tables.irrelevant(_START, "I_MPI_HYDRA_* I_MPI_JOB_*"),
     _tables.irrelevant("it is a parameter of the library that does not pin", "I_MPI_*"),
@@ -95,21 +95,21 @@ VARIABLES = _tables.table(
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """Masks always; named options for the plain cases follow as a comment."""
+    """Return masks, and named options for the plain cases as a comment."""
     sets = _shared.rank_sets(placement)
     masks = ",".join(mask_text(held) for held in sets)
     lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
     named = _named_options(sets, topology)
     if named:
-        lines.append(f"# or with named options, by the manual: export {named}")
+        lines.append(f"# or with named options, according to the manual: export {named}")
     cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
     if request.memory.policy in ("bind", "interleave", "preferred"):
         nodes = ",".join(str(n) for n in placement.ranks[0].memory)
         policy = "bind_only" if request.memory.policy == "bind" else request.memory.policy
         cannot.append(
-            f"I_MPI_HBW_POLICY and I_MPI_BIND_NUMA ({policy}, nodes {nodes}) set memory for all ranks alike: use "
-            "numactl for a policy of each rank"
+            f"I_MPI_HBW_POLICY and I_MPI_BIND_NUMA ({policy}, nodes {nodes}) set one memory policy for all "
+            "ranks; use numactl for a policy per rank"
         )
     lines.append(f"mpiexec -n {len(sets)} {_shared.PROGRAM}")
     return Syntax(tuple(lines), True, tuple(cannot))
@@ -138,10 +138,12 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     """Return what Intel MPI would do with I_MPI_PIN and its family on the first host."""
     for name in ("n", "ppn"):
         if sum(name == given for given, _ in command.given.all_values) > 1:
-            raise ValueError(f"cannot read -{name} twice: Intel MPI stops with an error")
+            raise ValueError(f"cannot read -{name} twice: Intel MPI exits with an error; give it once")
     variables = {name: value for name, value in command.variables.items() if name.startswith("I_MPI_PIN")}
     if variables.get("I_MPI_PIN_RESPECT_CPUSET", "1") in _intelpin.OFF and len(topology.allowed) < len(topology.cpus):
-        raise ValueError("cannot draw I_MPI_PIN_RESPECT_CPUSET=off where this job may not use all hardware threads")
+        raise ValueError(
+            "cannot interpret I_MPI_PIN_RESPECT_CPUSET=off in a job that may not use all hardware threads; remove it"
+        )
     ranks, notes = _ranks(command)
     count = command.threads()
     masks, more = _intelpin.rank_masks(variables, ranks, count, topology)
@@ -166,22 +168,24 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
     if not listed and (hosts is None or "," not in hosts):
         if ranks is None and each is None:
             return 1, [
-                "no -n: Intel MPI starts as many ranks as it finds cores, or as the batch system says; one is drawn"
+                "no -n: Intel MPI starts one rank per core, or as many as the batch system allocated; one rank is shown"
             ]
         notes = [] if ranks is None or each is None or each >= ranks else [
-            f"all {ranks} ranks are drawn on one host; in a batch job with more hosts each gets {each} of them"
+            f"all {ranks} ranks are placed on one host here; in a batch job with more hosts, each host has {each} ranks"
         ]  # fmt: skip
         return ranks or each or 1, notes
     if each is None or ranks is None:
-        raise ValueError("cannot tell how many ranks a host gets (several hosts are named); give -n and -ppn")
+        raise ValueError("cannot determine the number of ranks per host (several hosts are given); give -n and -ppn")
     count = len(hosts.split(",")) if hosts and not listed else -(-ranks // each)
     if count * each < ranks:
-        raise ValueError(f"cannot draw {ranks} ranks on {count} hosts with -ppn {each} (they go around)")
-    return min(ranks, each), [f"one of several hosts is drawn, with {min(ranks, each)} of {ranks} ranks"]
+        raise ValueError(
+            f"cannot place {ranks} ranks on {count} hosts with -ppn {each} (more ranks than that allows); increase -ppn"
+        )
+    return min(ranks, each), [f"the placement on one host is shown, with {min(ranks, each)} of {ranks} ranks"]
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """Hydra's options, with the library's own variable for binding."""
+    """Return the options of Hydra, with the variable of Intel MPI that switches binding off."""
     return ["-n", str(size.ranks), *hydra_hosts(size), "-genv", "I_MPI_PIN", "off"]
 
 

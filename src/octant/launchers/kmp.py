@@ -17,8 +17,8 @@ BINDS = "threads"
 OPTIONS: _tables.Table = {}
 VARIABLES = _tables.table(
     _tables.interpreted("KMP_AFFINITY KMP_HW_SUBSET"),
-    _tables.irrelevant("KMP_AFFINITY precedes it", "OMP_PLACES OMP_PROC_BIND"),
-    _tables.irrelevant("this runtime does not read it beside KMP_AFFINITY", "GOMP_CPU_AFFINITY"),
+    _tables.irrelevant("KMP_AFFINITY takes precedence", "OMP_PLACES OMP_PROC_BIND"),
+    _tables.irrelevant("this runtime ignores it if KMP_AFFINITY is set", "GOMP_CPU_AFFINITY"),
 )
 _MODIFIERS = ("verbose", "noverbose", "respect", "norespect", "warnings", "nowarnings", "duplicates")
 _KINDS = ("compact", "scatter", "balanced", "explicit", "none", "disabled")
@@ -26,7 +26,7 @@ _GRANULARITIES = ("granularity=fine", "granularity=thread", "granularity=core")
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One explicit list per rank, and the values for threads inside a mask that the launcher set."""
+    """Return one explicit list per rank, and the values for threads inside a mask that the launcher sets."""
     lines, cannot = [], []
     for place in placement.ranks:
         if len(place.threads) > 1 and len(set(place.threads)) == 1:
@@ -41,12 +41,12 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     elif request.unit == "hwthread" and request.smt != 1 and len(lines) > 1:
         lines.append("# inside masks that the launcher sets: export KMP_AFFINITY=granularity=fine,compact,0,0")
     if len(placement.ranks) > 1:
-        cannot.append("every rank needs a line of its own, chosen in a wrapper script")
-    return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "Intel's runtime")))
+        cannot.append("use one line per local rank, selected in a wrapper script")
+    return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "the Intel runtime")))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """compact and scatter with their permute numbers, explicit lists, none and disabled."""
+    """Read compact and scatter with their permute numbers, explicit lists, none and disabled."""
     value = command.value("KMP_AFFINITY").lower()
     notes = _openmp.runtimes(command.variables)
     if "KMP_HW_SUBSET" in command.variables:
@@ -58,12 +58,14 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     kinds = [word for word in parts if word in _KINDS]
     unknown = [word for word in parts if not word.isdigit() and word not in (*_KINDS, *_GRANULARITIES)]
     if unknown or len(kinds) > 1:
-        raise ValueError(f"cannot read {(unknown or kinds)[-1]!r} in KMP_AFFINITY; read are {', '.join(_KINDS)}")
+        raise ValueError(f"cannot read {(unknown or kinds)[-1]!r} in KMP_AFFINITY; valid values: {', '.join(_KINDS)}")
     kind = kinds[0] if kinds else "none"
     numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
     count = command.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
-        notes.append("KMP_AFFINITY binds nothing here: every thread may run wherever its rank may")
+        notes.append(
+            "KMP_AFFINITY does not bind threads here: every thread may run on all hardware threads of its rank"
+        )
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     if kind == "explicit":
         places = _proclist_places(listed[1] if listed else "", topology)
@@ -71,7 +73,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     else:
         places = _order(kind, numbers[0] if numbers else 0, topology, fine)
     if kind == "balanced" and len(objects(topology, "package")) > 1:
-        notes.append("the effect of balanced on several packages is not known to Octant: drawn as scatter")
+        notes.append("the effect of balanced on several packages is unknown; scatter is assumed")
     return _openmp.one_rank(tuple(places[i % len(places)] for i in range(count)), topology, notes)
 
 
@@ -91,7 +93,7 @@ def _subset(text: str, topology: Topology) -> Topology:
         match = re.fullmatch(r"\s*(\d{1,9})([a-z]+)(?:@(\d{1,9}))?\s*", part)
         if match is None or match[2] not in _LAYERS:
             raise ValueError(
-                f"cannot read {part!r} in KMP_HW_SUBSET; read are sockets, numa, cores and threads: 1s,4c@2,1t"
+                f"cannot read {part!r} in KMP_HW_SUBSET; use sockets, numa, cores and threads, such as 1s,4c@2,1t"
             )
         chosen[_LAYERS[match[2]]] = (int(match[1]), int(match[3] or 0))
     inside = [allowed]
@@ -104,7 +106,7 @@ def _subset(text: str, topology: Topology) -> Topology:
             count, offset = chosen.get(unit, (len(parts), 0))
             if len(parts) < offset + count or not count:
                 raise ValueError(
-                    f"KMP_HW_SUBSET={text} names more than the {len(parts)} there are: the runtime ignores it"
+                    f"KMP_HW_SUBSET={text} requests more than the {len(parts)} available: the runtime ignores it"
                 )
             found += parts[offset : offset + count]
         inside = found

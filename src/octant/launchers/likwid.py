@@ -19,11 +19,11 @@ OPTIONS = _tables.table(
     _tables.interpreted("c|C|pin np|n", 1),
     _tables.interpreted("i|interleave"),
     _tables.irrelevant("it concerns output", "q|quiet d|debug v|V|verbose"),
-    _tables.irrelevant("it chooses the MPI library or counters", "mpi omp g|group f|force", 1),
-    _tables.irrelevant("one node is drawn", "hostfile", 1),
+    _tables.irrelevant("it selects the MPI library or counters", "mpi omp g|group f|force", 1),
+    _tables.irrelevant("the placement on one node is shown", "hostfile", 1),
     _tables.not_read("it skips threads", "s|skip", 1),
     _tables.not_read("it distributes ranks or passes options to the MPI library", "nperdomain|t dist mpiopts e", 1),
-    _tables.not_read("it changes memory", "m S|sweep"),
+    _tables.not_read("it changes memory placement", "m S|sweep"),
     _tables.refused(_words.NO_PROGRAM, "h|help p"),
 )
 """Options of likwid-pin and likwid-mpirun of LIKWID 5: their manual pages."""
@@ -38,14 +38,12 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """Lists of the system's numbers: threads are pinned one by one."""
+    """Return lists of the system's CPU numbers, one per thread."""
     lists, cannot = [], []
     for place in placement.ranks:
         cpus = [min(held) for held in place.threads]
         if len(set(cpus)) < len(cpus):
-            cannot = [
-                "threads that move within a domain: LIKWID pins each to one hardware thread (first free ones used)"
-            ]
+            cannot = ["LIKWID pins each thread to one hardware thread; the first ones of the mask are used"]
             cpus = sorted(place.cpus)[: len(cpus)]
         lists.append(",".join(str(cpu) for cpu in cpus))
     wide = any(len(held) > 1 for place in placement.ranks for held in place.threads)
@@ -53,7 +51,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         cannot.append("each thread is pinned to the first hardware thread of its core, not to the whole core")
     memory = " -i" if request.memory.policy == "interleave" else ""
     if request.memory.policy in ("bind", "preferred"):
-        cannot.append(f"LIKWID interleaves memory or leaves it: memory={request.memory} needs numactl")
+        cannot.append(f"LIKWID supports interleaved memory only; for memory={request.memory} use numactl")
     if len(lists) == 1:
         line = f"likwid-pin{memory} -c {lists[0]} {_shared.PROGRAM}"
     else:
@@ -62,10 +60,10 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """`-c` of likwid-pin, `-pin` of likwid-mpirun."""
+    """Read `-c` of likwid-pin and `-pin` of likwid-mpirun."""
     listed = command.last("c")
     if listed is None:
-        raise ValueError(f"cannot find -c or -pin in {command.text!r}; try likwid-pin -c N:0-3 PROGRAM")
+        raise ValueError(f"cannot find -c or -pin in {command.text!r}; use likwid-pin -c N:0-3 PROGRAM")
     if re.fullmatch(r"[\d,_-]+", listed):  # the system's numbers, in the order of the threads; _ separates ranks
         parts = [[cpu for part in one.split(",") for cpu in sorted(parse_cpus(part))] for one in listed.split("_")]
         request = explicit([tuple(cpus) for cpus in parts])
@@ -76,11 +74,13 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         request = replace(request, memory=Memory("interleave"))
     notes = []
     if ranks != len(request.cpus):
-        notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are assigned again from the first")
+        notes.append(f"{len(request.cpus)} lists for {ranks} ranks: the lists are reused from the first one")
         lists = tuple(request.cpus[rank % len(request.cpus)] for rank in range(ranks))
         request = PlacementRequest(**{**vars(request), "ranks": ranks, "cpus": lists})
     used = numbers_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
-    return _shared.reading_of_request(request, topology, (*notes, f"pinned one thread each to {used}"))
+    return _shared.reading_of_request(
+        request, topology, (*notes, f"the threads are pinned to hardware threads {used}, one thread each")
+    )
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
@@ -93,5 +93,6 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
         ValueError: always.
     """
     raise ValueError(
-        "it starts the program in a script of its own, with likwid-pin, and reads -- in the program's words"
+        "it starts the program from a generated script with likwid-pin, and interprets -- in the arguments of "
+        "the program"
     )

@@ -16,60 +16,64 @@ KEYWORDS = _tables.table(
         "rset mcm_affinity_options task_affinity cpus_per_core parallel_threads tasks_per_node total_tasks"
     ),
     _tables.irrelevant(
-        "it does not concern the places of tasks",
+        "it does not concern the placement of tasks",
         "job_name job_type class group account_no wall_clock_limit cpu_limit output error input initialdir environment "
         "notification notify_user comment executable arguments shell restart requirements resources network.* env_copy "
         "step_name dependency startdate hold",
     ),
-    _tables.irrelevant("one node is drawn", "node node_usage"),
+    _tables.irrelevant("the placement on one node is shown", "node node_usage"),
     _tables.not_read("it distributes tasks", "blocking task_geometry bulkxfer smt first_node_tasks"),
 )
 """Keywords of a job command file: the POWER6 guide, section 5.2.1."""
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The keywords; only those that the request needs, as POE generates them."""
+    """Return the keywords that the request needs, as POE generates them."""
     if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
-        return Syntax((), False, ("nothing is bound: LoadLeveler binds no task without a keyword",))
-    asked = _shared.plain(placement, request, topology)
+        return Syntax((), False, ("no task is bound: LoadLeveler binds tasks only with a keyword",))
+    plain = _shared.simplify_request(placement, request, topology)
     lines = ["#@rset = rset_mcm_affinity"]
-    cannot = ["LoadLeveler chooses the MCMs and cores itself: the same kind of places, not the same numbers"]
-    if asked.cpus:
-        cannot = ["a job command file cannot list hardware threads: use octant-bind in the job"]
-    options = _options(asked)
+    cannot = ["LoadLeveler selects MCMs and cores itself: objects of the same kind, not the same numbers"]
+    if plain.cpus:
+        cannot = ["a job command file cannot list hardware threads; use octant-bind in the job"]
+    options = _options(plain)
     if options:
         lines.append(f"#@mcm_affinity_options = {options}")
-    if asked.unit in ("hwthread", "core"):
-        kind = "core" if asked.smt == 1 else "cpu"
-        lines.append(f"#@task_affinity = {kind}({asked.threads})")
-        if asked.threads > 1:
-            used = topology.smt() if asked.smt == 0 else asked.smt
-            lines += [f"#@parallel_threads = {asked.threads}", f"#@cpus_per_core = {used}"]
-    if asked.order.startswith("scatter:") and asked.order != "scatter:numa":
-        cannot.append(f"order={asked.order} is not known: tasks go round-robin over MCMs (mcm_distribute)")
+    if plain.unit in ("hwthread", "core"):
+        kind = "core" if plain.smt == 1 else "cpu"
+        lines.append(f"#@task_affinity = {kind}({plain.threads})")
+        if plain.threads > 1:
+            used = topology.smt() if plain.smt == 0 else plain.smt
+            lines += [f"#@parallel_threads = {plain.threads}", f"#@cpus_per_core = {used}"]
+    if plain.order.startswith("scatter:") and plain.order != "scatter:numa":
+        cannot.append(
+            f"order={plain.order} is not supported: tasks are distributed round-robin over MCMs (mcm_distribute)"
+        )
     if request.memory.policy == "interleave" or request.memory.nodes:
-        cannot.append(f"memory={request.memory} cannot be asked for: memory is of the task's own MCM or of any")
+        cannot.append(
+            f"memory={request.memory} cannot be requested: memory is allocated on the MCM of the task, or on any MCM"
+        )
     return Syntax(tuple(lines), False, (*cannot, *_pages(request)))
 
 
-def _options(asked: PlacementRequest) -> str:
-    if asked.near == "adapter":
+def _options(plain: PlacementRequest) -> str:
+    if plain.near == "adapter":
         return "MCM_SNI_PREF MCM_DISTRIBUTE"
-    memory = {"local": "mcm_mem_pref", "preferred": "mcm_mem_pref", "bind": "mcm_mem_req"}.get(asked.memory.policy)
-    if asked.order == "compact" and not memory and asked.threads == 1:
+    memory = {"local": "mcm_mem_pref", "preferred": "mcm_mem_pref", "bind": "mcm_mem_req"}.get(plain.memory.policy)
+    if plain.order == "compact" and not memory and plain.threads == 1:
         return ""
-    allocation = "mcm_accumulate" if asked.order == "compact" else "mcm_distribute"
+    allocation = "mcm_accumulate" if plain.order == "compact" else "mcm_distribute"
     return " ".join(filter(None, [allocation, memory, "mcm_sni_none"]))
 
 
 def _pages(request: PlacementRequest) -> list[str]:
     if request.pages == "default":
         return []
-    return [f"pages={request.pages} is no keyword: on AIX export LDR_CNTRL (see --for aix)"]
+    return [f"pages={request.pages} has no keyword; on AIX, export LDR_CNTRL (see --for aix)"]
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What the keywords ask for; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
+    """Read the keywords; a quad or chip that LoadLeveler calls MCM is a NUMA domain here."""
     pairs = re.findall(r"#\s*@\s*([\w.]+)\s*=\s*([^\n#]*)", command.text)
     words = {key.lower(): value.strip().lower() for key, value in pairs}
     rset = words.get("rset", "")
@@ -80,7 +84,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     spread = "mcm_distribute" in options
     affinity = re.fullmatch(r"(core|cpu)\s*(?:\(\s*(\d+)\s*\))?", words.get("task_affinity", "core(0)"))
     if affinity is None:
-        raise ValueError(f"cannot read task_affinity = {words['task_affinity']}; try core(1) or cpu(2)")
+        raise ValueError(f"cannot read task_affinity = {words['task_affinity']}; use core(1) or cpu(2)")
     number = _shared.whole("task_affinity", affinity[2] or "1", least=0)
     memory = {"mcm_mem_req": Memory("bind"), "mcm_mem_pref": Memory("local")}
     policy = next((memory[word] for word in options if word in memory), Memory())

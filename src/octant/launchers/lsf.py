@@ -3,7 +3,17 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from octant.launchers import MOST_RANKS, Job, LaunchCommand, Submission, Syntax, _shared, _tables, _words, headed
+from octant.launchers import (
+    MOST_RANKS,
+    Job,
+    LaunchCommand,
+    Submission,
+    Syntax,
+    _shared,
+    _tables,
+    _words,
+    render_job_script,
+)
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -16,31 +26,29 @@ _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "prefe
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One `bsub` requirement."""
-    asked = _shared.plain(placement, request, topology)
+    """Return one `bsub` requirement."""
+    plain = _shared.simplify_request(placement, request, topology)
     ranks = len(placement.ranks)
-    distribute = "pack" if asked.order == "compact" else "balance"
-    if asked.unit in ("numa", "package"):
-        what = "numa(1)" if asked.unit == "numa" else "socket(1)"
-    elif asked.smt != 1:
+    distribute = "pack" if plain.order == "compact" else "balance"
+    if plain.unit in ("numa", "package"):
+        what = "numa(1)" if plain.unit == "numa" else "socket(1)"
+    elif plain.smt != 1:
         what = f"thread({request.threads},same=core):cpubind=thread:distribute={distribute}"
-    elif asked.order == "scatter:numa" and ranks <= len(topology.groups("numa")):
+    elif plain.order == "scatter:numa" and ranks <= len(topology.groups("numa")):
         what = f"core({request.threads},same=numa,exclusive=(numa,injob)):cpubind=core"
     else:
         what = f"core({request.threads}):cpubind=core:distribute={distribute}"
     line = f'#BSUB -n {ranks} -R "span[ptile={ranks}] affinity[{what}{_MEMORY.get(request.memory.policy, "")}]"'
-    cannot = ["LSF chooses the cores itself: these are the same kind of cores, not the same numbers"]
-    if asked.cpus:
-        cannot = [
-            "LSF takes no list of hardware threads on this line: give the program a user rank file or octant-bind"
-        ]
+    cannot = ["LSF selects the cores itself: objects of the same kind, not the same numbers"]
+    if plain.cpus:
+        cannot = ["LSF accepts no list of hardware threads on this line; use a rank file or octant-bind"]
     if request.memory.policy == "interleave" or request.memory.nodes:
-        cannot.append(f"LSF binds memory to the local domain only: memory={request.memory} needs numactl")
+        cannot.append(f"LSF binds memory to the local domain only; for memory={request.memory} use numactl")
     return Syntax((line, *_shared.openmp_line(request)), False, (*cannot, *_shared.no_pages(request)))
 
 
 def script(job: Job) -> str:
-    """As many ranks on each node as asked, each with its own hardware threads; binding is left to octant-bind."""
+    """Return the script: each rank has its own hardware threads, and octant-bind binds it."""
     options = [
         f"-J {job.name}",
         f"-n {job.nodes * job.ranks_per_node}",
@@ -49,19 +57,19 @@ def script(job: Job) -> str:
         "-x",
         f"-o {job.name}.%J.out",
     ]
-    return headed("#BSUB", options, job, LAUNCHER)
+    return render_job_script("#BSUB", options, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:
-    """`bsub` finds the directives only in what it reads from its input."""
+    """Return the command that submits the script; `bsub` reads directives only from its standard input."""
     del path
     return Submission(("bsub",), from_input=True)
 
 
 OPTIONS = _tables.table(
     _tables.interpreted("np|p nrs|n tasks_per_rs|a bind|b", 1),
-    _tables.not_read("it decides which cores a resource set has", "cpu_per_rs|c rs_per_host|r gpu_per_rs|g", 1),
-    _tables.not_read("it decides the order of ranks", "launch_distribution|d latency_priority|l", 1),
+    _tables.not_read("it selects the cores of a resource set", "cpu_per_rs|c rs_per_host|r gpu_per_rs|g", 1),
+    _tables.not_read("it changes the order of ranks", "launch_distribution|d latency_priority|l", 1),
 )
 """Options of jsrun, each with a value: from incomplete documentation, not verified against the launcher."""
 

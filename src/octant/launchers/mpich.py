@@ -33,14 +33,14 @@ MARK = r"(?<!-)-bind-to[ =]|\bHYDRA_[A-Z_]+[ =]"  # Hydra takes two dashes as we
 ONLY = r"--?(bind-to|binding)[ =]([a-z0-9]+:\d|rr\b|numanode\b|machine\b|user:)|--?map-by[ =](rr|numanode|machine)\b"
 DECIDES = "-bind-to core"
 _OUTPUT = "it concerns what is printed"
-_START = "it concerns how processes are started on other hosts"
+_START = "it concerns the start of processes on other hosts"
 OPTIONS = _tables.table(
     _tables.interpreted("n|np bind-to|binding map-by membind ppn rankmap order-nodes topolib", 1),
     _tables.interpreted("hosts|host|hostlist|machine|machines|machinelist f|hostfile|machinefile", 1),
     _tables.interpreted("genvnone envnone"),
     _tables.interpreted("genvlist envlist", 1),
     _tables.assigning("genv env", 2, ranks_only=True),
-    _tables.irrelevant("all variables reach the ranks anyway", "genvall envall"),
+    _tables.irrelevant("all variables are exported to the ranks by default", "genvall envall"),
     _tables.irrelevant(_OUTPUT, "prepend-rank|l print-all-exitcodes v|verbose|debug profile"),
     _tables.irrelevant(_OUTPUT, "prepend-pattern outfile-pattern|outfile errfile-pattern|errfile output-from", 1),
     _tables.irrelevant("it concerns what happens when a rank fails", "disable-auto-cleanup enable-auto-cleanup"),
@@ -53,9 +53,9 @@ OPTIONS = _tables.table(
     _tables.irrelevant("it concerns how the launcher and its ranks communicate", "pmi-port"),
     _tables.irrelevant("it concerns how the launcher and its ranks communicate", "demux", 1),
     _tables.irrelevant("it concerns ranks that the program starts", "usize", 1),
-    _tables.irrelevant("it chooses accelerators", "gpus-per-proc|g gpu-subdevs-per-proc", 1),
-    _tables.irrelevant("it is passed to the MPI library", "memory-alloc-kinds", 1),
-    _tables.irrelevant("the batch system's list of hosts; with -n, a single host is drawn", "rmk", 1),
+    _tables.irrelevant("it selects accelerators", "gpus-per-proc|g gpu-subdevs-per-proc", 1),
+    _tables.irrelevant("the MPI library reads it", "memory-alloc-kinds", 1),
+    _tables.irrelevant("it selects the host list of the batch system; with -n, one host is assumed", "rmk", 1),
     _tables.not_read("it removes a host from the list", "skip-launch-node"),
     _tables.refused(_words.NO_PROGRAM, "help|h info|version"),
     _tables.refused(_words.PROGRAMS_IN_A_FILE, "configfile", 1),
@@ -70,7 +70,7 @@ VARIABLES = _tables.table(
     ),
     _tables.irrelevant(_START, "HYDRA_LAUNCHER HYDRA_LAUNCHER_* HYDRA_BOOTSTRAP HYDRA_BOOTSTRAP_* "
                        "HYDRA_PROXY_RETRY_COUNT"),
-    _tables.irrelevant("the batch system's list of hosts; with -n, a single host is drawn", "HYDRA_RMK"),
+    _tables.irrelevant("it selects the host list of the batch system; with -n, one host is assumed", "HYDRA_RMK"),
     _tables.irrelevant("it concerns the network", "HYDRA_IFACE HYDRA_HOSTNAME_PROPAGATION MPIEXEC_PORT_RANGE "
                        "MPIEXEC_PORTRANGE MPICH_PORT_RANGE MPICH_PORTRANGE MPICH_CH3_PORT_RANGE"),
     _tables.irrelevant("it limits the time of the run", "MPIEXEC_TIMEOUT"),
@@ -84,7 +84,7 @@ _OBJECTS_ONLY = ("none", "rr", "user:")
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The shortest options that give the masks; a `user:` list where none do."""
+    """Return the shortest options that give the masks, or a `user:` list if there are none."""
     sets = _shared.rank_sets(placement)
     option = next((words for words in _options(sets, topology, request.unit) if _same(words, sets, topology)), None)
     if option is None:
@@ -96,7 +96,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     )
     cannot = [
         *_shared.no_threads(placement, "MPICH"),
-        *_shared.no_memory(request, "MPICH (its -membind takes the nodes of the mask only)"),
+        *_shared.no_memory(request, "MPICH (-membind accepts only the nodes of the mask)"),
         *_shared.no_pages(request),
     ]
     return Syntax(lines, True, tuple(cannot))
@@ -125,7 +125,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     """Return what `mpiexec -n N -bind-to … -map-by …` (or HYDRA_BINDING, HYDRA_MAPPING) would do on the first host."""
     for name in _ONCE:
         if sum(name == given for given, _ in command.given.all_values) > 1:
-            raise ValueError(f"cannot read -{name} twice: {_hydra.UNSUPPORTED}")
+            raise ValueError(f"cannot read -{name} twice: {_hydra.UNSUPPORTED}; give it once")
     variables = command.outside
     binding = command.last("bind-to") or variables.get("HYDRA_BINDING") or "none"
     mapping = command.last("map-by") or variables.get("HYDRA_MAPPING") or ""
@@ -133,13 +133,16 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     _check_inherited(command)
     library = command.last("topolib") or variables.get("HYDRA_TOPOLIB") or "hwloc"
     if library != "hwloc" and binding != "none":
-        raise ValueError(f"cannot bind with -topolib {library}: Hydra knows hwloc only")
+        raise ValueError(f"cannot bind with -topolib {library}: Hydra supports hwloc only")
     sets, more = _hydra.rank_masks(binding, mapping, ranks, topology)
     notes += more
     count = command.threads()
     unbound = [held for held in sets if held == topology.allowed and binding == "none"]
     if count and not unbound and any(count > len(held) for held in sets):
-        notes.append(f"OMP_NUM_THREADS={count} is more than the hardware threads of a rank's mask: threads take turns")
+        notes.append(
+            f"OMP_NUM_THREADS={count} exceeds the number of hardware threads in a rank's mask: threads share "
+            "hardware threads"
+        )
     reading = _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), notes)
     return _with_policy(reading, command.last("membind") or variables.get("HYDRA_MEMBIND") or "", binding, topology)
 
@@ -154,20 +157,25 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
     ranks, each = command.number("n", most=MOST_RANKS if several else _shared.MOST_RANKS), command.number("ppn")
     lists = [values[0] for name, values in command.given.all_values if name in ("hosts", "f")]
     if len(lists) > 1:
-        raise ValueError(f"cannot read two lists of hosts: {_hydra.UNSUPPORTED}")
+        raise ValueError(f"cannot read two lists of hosts: {_hydra.UNSUPPORTED}; give one list")
     file = command.last("f") or ("" if lists else command.outside.get("HYDRA_HOST_FILE", ""))
     rankmap, order = command.last("rankmap") or "", command.last("order-nodes") or ""
     if file and file != "HYDRA_USE_LOCALHOST":
         if each is None or rankmap or ranks is None:
             raise ValueError(
-                f"cannot tell how many ranks a host gets (the list of hosts is in {file[:60]}); give -n and -ppn, or "
-                "the list as -hosts a:4,b:4"
+                f"cannot determine the number of ranks per host (the list of hosts is in {file[:60]}); give -n "
+                "and -ppn, or the list as -hosts a:4,b:4"
             )
-        hosts = f"the host of rank 0 is drawn, if {file} lists at least {-(-ranks // each)} and binds none itself"
+        hosts = (
+            f"the placement on the host of rank 0 is shown, provided that {file} lists at least {-(-ranks // each)} "
+            "hosts without bindings"
+        )
         return min(ranks, each), [hosts]
     count, here, total = _hydra.first_host(ranks, each, command.last("hosts") or "", rankmap, order)
     listed = numbers_text(here)
-    return len(here), [f"one of {count} hosts is drawn: ranks {listed} of {total}"] if count > 1 else []
+    return len(here), [
+        f"the placement on one of {count} hosts is shown: ranks {listed} of {total}"
+    ] if count > 1 else []
 
 
 def _check_inherited(command: _command.Command) -> None:
@@ -183,7 +191,9 @@ def _check_inherited(command: _command.Command) -> None:
     passed = {name for names in lists for name in names} | _command.assigned(command).keys()
     lost = [name for name in command.variables if re.match("OMP_|GOMP_|KMP_", name) and name not in passed]
     if by and lost:
-        raise ValueError(f"cannot draw this: {by} keeps {lost[0]} from the ranks; use -genv {lost[0]} VALUE")
+        raise ValueError(
+            f"cannot interpret this line: {by} does not export {lost[0]} to the ranks; use -genv {lost[0]} VALUE"
+        )
 
 
 def _with_policy(reading: LauncherReading, policy: str, binding: str, topology: Topology) -> LauncherReading:
@@ -204,17 +214,17 @@ def _with_policy(reading: LauncherReading, policy: str, binding: str, topology: 
     if kind in ("firsttouch", "nexttouch"):
         raise ValueError(f"cannot use -membind {kind} with these masks (Linux refuses it); {_hydra.UNSUPPORTED}")
     if kind not in ("bind", "interleave") or not colon:
-        raise ValueError(f"cannot read -membind {policy[:60]} (try bind:numa or interleave:numa)")
-    note = f"-membind {policy}: Hydra ignores what follows the colon and takes the memory nodes of each rank's mask"
+        raise ValueError(f"cannot read -membind {policy[:60]}; use bind:numa or interleave:numa")
+    note = f"-membind {policy}: Hydra ignores the text after the colon and uses the NUMA nodes of each rank's mask"
     if kind == "bind":
-        note += "; it prefers them, and other nodes are used when they are full"
+        note += "; other nodes are used when they are full"
         return replace(reading, remarks=(note, *reading.remarks))
     own = [Memory("interleave", place.memory) for place in reading.placement.ranks]
     return replace(_shared.with_memory(reading, own, topology), remarks=(note, *reading.remarks))
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """Hydra binds nothing if it is asked for that."""
+    """Return the options with which Hydra does not bind."""
     return ["-n", str(size.ranks), *hydra_hosts(size), "-bind-to", "none"]
 
 

@@ -18,11 +18,11 @@ OPTIONS = _tables.table(
     _tables.interpreted("physcpubind|C cpunodebind|N interleave|i membind|m preferred|p", 1),
     _tables.not_read("it distributes pages by weights", "weighted-interleave|w", 1),
     _tables.not_read("it is a list of preferred nodes", "preferred-many|P", 1),
-    _tables.not_read("it is the name of older versions for --cpunodebind or --physcpubind", "cpubind|c", 1),
+    _tables.not_read("its meaning depends on the version; use --cpunodebind or --physcpubind", "cpubind|c", 1),
     _tables.irrelevant("it concerns shared memory", "huge|u touch|T strict|t"),
     _tables.irrelevant("it concerns shared memory", "shm|S file|f shmid|I shmmode|M length|L offset|o", 1),
-    _tables.irrelevant("it concerns the kernel's moving of pages", "balancing|b"),
-    _tables.refused("it prints about the machine and starts no program", "hardware|H show|s help|h version|V"),
+    _tables.irrelevant("it concerns page migration by the kernel", "balancing|b"),
+    _tables.refused("it prints information and starts no program", "hardware|H show|s help|h version|V"),
     _tables.refused("it changes pages of shared memory and starts no program", "dump|d dump-nodes|D verify|v"),
 )
 """Options of numactl 2.0.16 to 2.0.18: its manual page and `numactl --help`."""
@@ -35,7 +35,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One command per rank; whole memory nodes by `--cpunodebind`, else by the system's numbers."""
+    """Return one command per rank, with `--cpunodebind` for whole NUMA nodes and CPU numbers otherwise."""
     lines = []
     nodes = {node.cpus & topology.allowed: node.os for node in topology.numa}
     for place in placement.ranks:
@@ -44,12 +44,12 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         lines.append(" ".join(filter(None, ["numactl", where, memory_option(request, place), _shared.PROGRAM])))
     cannot = [*_shared.no_threads(placement, "numactl"), *_shared.no_pages(request)]
     if len(lines) > 1:
-        cannot.append("numactl starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+        cannot.append("numactl starts no ranks: use one line per local rank, selected in a wrapper script")
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
 def memory_option(request: PlacementRequest, place: RankPlace) -> str:
-    """The option for the request's memory policy, empty for the default one.
+    """Return the option for the memory policy of the request, empty for the default one.
 
     Raises:
         Refusal: the policy needs nodes, and none is known.
@@ -60,14 +60,16 @@ def memory_option(request: PlacementRequest, place: RankPlace) -> str:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """One rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
+    """Read one rank per line. Numbers with a leading `+` count within what the job may use; others are the system's."""
     sets: list[CpuSet] = []
     notes: list[str] = []
     memories: list[Memory] = []
     for row in command.rows:
         usable = frozenset(cpu.os for cpu in topology.cpus) if row.has("all") else topology.allowed
         chosen = [(name, value[0]) for name, value in row.given.all_values if name in ("physcpubind", "cpunodebind")]
-        kind, value = chosen[-1] if chosen else ("", "")  # numactl binds at each option in turn: the last one counts
+        kind, value = (
+            chosen[-1] if chosen else ("", "")
+        )  # numactl applies the options one after the other: the last one counts
         held = topology.allowed
         if kind == "physcpubind":
             held = _numbers(value, sorted(usable))
@@ -75,20 +77,25 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             node, wanted = value, _nodes(value, topology)
             held = frozenset().union(*(n.cpus for n in topology.numa if n.os in wanted)) & topology.allowed
             if not held:
-                raise ValueError(f"cannot bind to the hardware threads of memory node {node}: it has none for this job")
+                raise ValueError(
+                    f"cannot bind to the hardware threads of NUMA node {node}: this job may use none of them; "
+                    "choose another node"
+                )
         outside = held - usable
         if outside:
             notes.append(f"numactl refuses hardware threads {numbers_text(outside)}: this job may not use them")
         sets.append(held)
         memories.append(_memory(row, topology))
     if any(memory.policy == "bind" for memory in memories):
-        notes.append("--membind ends the program when those nodes are full; --preferred would go elsewhere")
+        notes.append(
+            "with --membind, the program is killed when these nodes are full; with --preferred, other nodes are used"
+        )
     count = command.threads()
     return _shared.with_memory(_shared.reading_of_masks(sets, topology, count, notes), memories, topology)
 
 
 def _numbers(text: str, usable: list[int]) -> CpuSet:
-    """The numbers of a list as numactl reads it: `all`, `0-3,8`, `+0-1` within the usable ones, `!0-3` all others.
+    """Parse a list of numactl: `all`, `0-3,8`, `+0-1` within the usable ones, `!0-3` all others.
 
     Raises:
         ValueError: another form, or a number that does not exist.
@@ -98,15 +105,15 @@ def _numbers(text: str, usable: list[int]) -> CpuSet:
     if not inverse and not relative and listed == "all":
         return frozenset(usable)
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", listed):
-        raise ValueError(f"cannot read {text[:60]!r} as numbers of numactl; try 0-3,8, +0-1, !0-3 or all")
+        raise ValueError(f"cannot read {text[:60]!r} as a list of numactl; use 0-3,8, +0-1, !0-3 or all")
     numbers = parse_cpus(listed)
     if relative:
         if max(numbers) >= len(usable):
-            raise ValueError(f"cannot use {text}: there are {len(usable)} for this job")
+            raise ValueError(f"cannot use {text}: only {len(usable)} are available to this job")
         numbers = frozenset(usable[place] for place in numbers)
     held = frozenset(usable) - numbers if inverse else numbers
     if not held:
-        raise ValueError(f"cannot use {text}: it leaves nothing")
+        raise ValueError(f"cannot use {text}: the result is empty; choose other numbers")
     return held
 
 
@@ -114,7 +121,7 @@ def _nodes(text: str, topology: Topology) -> CpuSet:
     known = frozenset(n.os for n in topology.numa)
     wanted = _numbers(text, sorted(known))
     if wanted - known:
-        raise ValueError(f"cannot use memory node {numbers_text(wanted - known)}: there is none on this topology")
+        raise ValueError(f"cannot use NUMA node {numbers_text(wanted - known)}: it does not exist on this topology")
     return wanted
 
 

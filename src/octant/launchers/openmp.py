@@ -13,24 +13,25 @@ VARIABLES = _tables.table(_tables.interpreted("OMP_PLACES OMP_PROC_BIND"))
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One list of places per rank; named places where the masks of the ranks suffice."""
+    """Return one list of places per rank, or named places if the masks of the ranks suffice."""
     if all(len(set(place.threads)) == 1 and len(place.threads) > 1 for place in placement.ranks):
         line = f"export OMP_NUM_THREADS={request.threads} OMP_PROC_BIND=false"
-        return Syntax((line,), False, ("OpenMP places no ranks: their masks must come from the launcher",))
+        return Syntax((line,), False, ("OpenMP does not place ranks; the launcher must set their masks",))
     lines = []
     for place in placement.ranks:
         places = ",".join("{" + ",".join(str(cpu) for cpu in sorted(bound)) + "}" for bound in place.threads)
         lines.append(f'export OMP_NUM_THREADS={len(place.threads)} OMP_PROC_BIND=close OMP_PLACES="{places}"')
     cannot = [*_shared.no_memory(request, "OpenMP (first touch decides)", "numactl"), *_shared.no_pages(request)]
     cannot.append(
-        "beside a second OpenMP runtime (MKL in gcc's program) these put all threads on one CPU: load one only"
+        "if a process has a second OpenMP runtime (MKL in a gcc program), all threads run on one hardware "
+        "thread; link one runtime only"
     )
     if len(lines) > 1:
         lines += [f"# inside masks that the launcher sets: {line}" for line in _shared.openmp_line(request)]
-        cannot.append("OpenMP starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+        cannot.append("OpenMP starts no ranks: use one line per local rank, selected in a wrapper script")
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """See `_openmp.read`."""
+    """Read the variables as `_openmp.read` does."""
     return _openmp.read(command, topology)

@@ -45,7 +45,7 @@ OPTIONS, VARIABLES = _openmpi_tables.OPTIONS5, _openmpi_tables.VARIABLES5
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The shortest options that give the masks; a rank file where none do."""
+    """Return the shortest options that give the masks, or a rank file if there are none."""
     sets = _shared.rank_sets(placement)
     files: tuple[tuple[str, str], ...] = ()
     option = next((o for o in _options(sets, topology, request.unit) if _same(o, sets, topology)), None)
@@ -65,7 +65,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         *_shared.no_pages(request),
     ]
     if files:
-        cannot.append("no option of Open MPI 5 gives these masks: a rank file does (its numbers are logical ones)")
+        cannot.append("no option of Open MPI 5 gives these masks; a rank file does (with logical numbers)")
     return Syntax(lines, True, tuple(cannot), files)
 
 
@@ -87,14 +87,14 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     given = parse(["mpiexec", "-n", str(len(sets)), *option.split()])
     try:
-        asked = _prrte_policy.read(given.all_values, {}, topology)
-        return _prrte.place(topology, asked.policy, asked.ranks) == sets
+        options = _prrte_policy.read(given.all_values, {}, topology)
+        return _prrte.place(topology, options.policy, options.ranks) == sets
     except ValueError:
         return False
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What the options would do under Open MPI 5; the lines of a rank file may follow the command."""
+    """Read options of Open MPI 5; the lines of a rank file may follow the command."""
     masks, notes = rank_masks(command, topology)
     notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
@@ -107,26 +107,26 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         ValueError: Open MPI 5 refuses the line, or Octant does not read it.
     """
     if not command.words and not command.file:
-        raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
+        raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     _check_runtime_options(command)
-    asked = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
-    notes = list(asked.notes)
-    if command.file or asked.policy.mapper == "rankfile":
-        masks = _from_file(command, asked, topology, notes)
-    elif asked.policy.mapper == "seq":
-        raise ValueError("cannot draw --map-by seq: a file of hosts decides; try --map-by rankfile:file=FILE")
+    options = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    notes = list(options.notes)
+    if command.file or options.policy.mapper == "rankfile":
+        masks = _from_file(command, options, topology, notes)
+    elif options.policy.mapper == "seq":
+        raise ValueError("cannot interpret --map-by seq, which needs a file of hosts; use --map-by rankfile:file=FILE")
     else:
-        masks = _prrte.place(topology, asked.policy, asked.ranks)
-        notes += _remarks(command, asked, masks)
+        masks = _prrte.place(topology, options.policy, options.ranks)
+        notes += _remarks(command, options, masks)
     unbound = sum(mask is None for mask in masks)
     if unbound:
-        allowed = asked.policy.oversubscribe and not asked.policy.binder
-        why = "oversubscribing is allowed" if allowed else _WHY_UNBOUND.get(asked.policy.binder, "of its defaults")
-        if command.file and not allowed and asked.policy.binder != "none":
+        allowed = options.policy.oversubscribe and not options.policy.binder
+        why = "oversubscribing is allowed" if allowed else _WHY_UNBOUND.get(options.policy.binder, "by default")
+        if command.file and not allowed and options.policy.binder != "none":
             notes.append("ranks without slot= in the rank file run unbound")
         else:
             some = "every rank" if unbound == len(masks) else "some ranks"
-            notes.append(f"Open MPI 5 silently leaves {some} unbound here ({why})")
+            notes.append(f"Open MPI 5 leaves {some} unbound here without a warning ({why})")
     return masks, notes
 
 
@@ -139,7 +139,7 @@ _RUNTIME_OPTIONS = (
 
 
 def _check_runtime_options(command: _command.Command) -> None:
-    """Refuse directives of --runtime-options that Octant does not know; those that it knows move no ranks.
+    """Refuse unknown directives of --runtime-options; the known ones do not move ranks.
 
     Raises:
         ValueError: such a directive, which may be abbreviated.
@@ -147,46 +147,50 @@ def _check_runtime_options(command: _command.Command) -> None:
     for name, values in command.given.all_values:
         for word in values[0].lower().split(",") if name == "rtos" else ():
             if not any(known.startswith(word.partition("=")[0]) for known in _RUNTIME_OPTIONS):
-                raise ValueError(
-                    f"cannot read --runtime-options {word[:60]}; Octant knows {', '.join(_RUNTIME_OPTIONS)}"
-                )
+                raise ValueError(f"cannot read --runtime-options {word[:60]}; supported: {', '.join(_RUNTIME_OPTIONS)}")
 
 
-_WHY_UNBOUND = {"none": "asked not to bind"}
+_WHY_UNBOUND = {"none": "binding is switched off"}
 
 
-def _remarks(command: _command.Command, asked: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
+def _remarks(command: _command.Command, options: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
     notes = []
     mapping = command.last("map-by") or ""
     if command.has("bind-to") and ":" not in mapping and not mapping.startswith("pe-list"):
-        notes.append("read as options of Open MPI: MPICH accepts them too, with other masks (use -bind-to for MPICH)")
-    if asked.ranks is None:
+        notes.append(
+            "interpreted as options of Open MPI; MPICH accepts them too, with other masks (use -bind-to for MPICH)"
+        )
+    if options.ranks is None:
         notes.append(f"no number of ranks given: Open MPI 5 starts {len(masks)}")
-    if asked.policy.mapper == "pe-list" and not asked.policy.ordered:
-        notes.append("without :ordered every rank is bound to the whole pe-list (--cpu-set and --cpu-list are one)")
+    if options.policy.mapper == "pe-list" and not options.policy.ordered:
+        notes.append(
+            "without :ordered, every rank is bound to the whole pe-list (--cpu-set and --cpu-list are converted to it)"
+        )
     return notes
 
 
 def _from_file(
-    command: _command.Command, asked: _prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
+    command: _command.Command, options: _prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
 ) -> list[CpuSet | None]:
     if not command.file:
         raise ValueError(
-            "cannot draw a rank file without its lines; give them after the command: rank 0=localhost slot=0"
+            "cannot interpret a rank file without its lines; append them after the command: rank 0=localhost slot=0"
         )
-    policy, ranks = asked.policy, asked.ranks
+    policy, ranks = options.policy, options.ranks
     sets = _rankfile.read(command.file, topology, policy.hwthreads, policy.overload or policy.oversubscribe)
     if ranks is not None and ranks > len(sets):
         raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")
     if not command.words and topology.smt() > 1:
-        notes.append("numbers are read as cores: they are hardware threads with --map-by rankfile:file=FILE:HWTCPUS")
+        notes.append(
+            "numbers are interpreted as cores; with --map-by rankfile:file=FILE:HWTCPUS they are hardware threads"
+        )
     if policy.binder == "none" or (policy.oversubscribe and not policy.binder):
         return [None] * len(sets[:ranks])
     return sets[:ranks]
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
-    """More ranks than slots, by root too, and the variables that reach other hosts only if they are named."""
+    """Return options that allow more ranks than slots and root, and that export variables to other hosts."""
     where = ["--host", ",".join(f"{host}:{size.ranks_per_host}" for host in size.hosts)] if size.hosts else []
     for name in size.exported if size.hosts else ():
         where += ["-x", name]
@@ -202,7 +206,7 @@ _MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"
 
 
 def parse(words: Sequence[str]) -> _words.ParsedOptions:
-    """Read options up to the program; those that prterun lacks are unknown to it.
+    """Read options up to the program; prterun does not have all of them.
 
     Raises:
         ValueError: an option that Open MPI 5 does not have, a missing value, or no program would start.
@@ -217,7 +221,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Names of several letters have one dash or two, and their value as the next word or after `=`.
+    """Take a command line apart: long names have one dash or two, and their value is the next word or follows `=`.
 
     Without -n Open MPI 5 starts as many ranks as there are slots: cores of the node, or what the batch system, --host
     or a host file state; -N and `ppr` multiply with the number of nodes. It binds to cores by default, except if

@@ -25,12 +25,12 @@ UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
 OPTIONS, VARIABLES = _openmpi_tables.OPTIONS41, _openmpi_tables.VARIABLES41
 MARK = _openmpi.OF_41
-DECIDES = "--mca hwloc_base_report_bindings 1"  # Open MPI 5 lacks it, so that the line is read back as one of 4.1
+DECIDES = "--mca hwloc_base_report_bindings 1"  # not in Open MPI 5, so that the line is read back as one of 4.1
 _UNITS = ("slot", "l3cache", "numa", "socket")
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The shortest options that give the masks; a rank file where none do. Compared with runs of 4.1.4."""
+    """Return the shortest options that give the masks, or a rank file. Compared with runs of 4.1.4."""
     sets = _shared.rank_sets(placement)
     option = next((text for text in _options(sets, topology, request.unit) if _same(text, sets, topology)), None)
     files: tuple[tuple[str, str], ...] = ()
@@ -43,7 +43,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         *_shared.no_pages(request),
     ]
     if files:
-        cannot.append("no option of Open MPI 4.1 gives these masks: a rank file does (its numbers are logical ones)")
+        cannot.append("no option of Open MPI 4.1 gives these masks; a rank file does (with logical numbers)")
     lines = (
         *_shared.openmp_line(request),
         *_shared.heap_line(request),
@@ -72,7 +72,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """What the options would do under Open MPI 4.1."""
+    """Read options of Open MPI 4.1."""
     masks, notes = rank_masks(command, topology)
     notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
@@ -85,17 +85,17 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         ValueError: Open MPI 4.1 refuses the line, or Octant does not read it.
     """
     if not command.words:
-        raise ValueError("cannot find the command line of mpirun; begin it with mpirun or mpiexec")
+        raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     if command.file:
-        raise ValueError("cannot draw a rank file of Open MPI 4.1: Octant does not verify how 4.1 reads it")
+        raise ValueError("cannot interpret a rank file of Open MPI 4.1, which is not supported; use options")
     policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
     masks = _orte.place(topology, policy, ranks)
     own = _openmpi.only_of_41(command.text)
-    notes = [f"read as Open MPI 4.1 because of {own}, which Open MPI 5 lacks: it ignores or refuses it"] if own else []
+    notes = [f"interpreted as Open MPI 4.1 because of {own}, which Open MPI 5 ignores or refuses"] if own else []
     if ranks is None:
         notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
     if all(mask is None for mask in masks):
-        why = "asked not to bind" if policy.binder == "none" else "there are more ranks than CPUs or slots"
+        why = "binding is switched off" if policy.binder == "none" else "there are more ranks than CPUs or slots"
         notes.append(f"Open MPI 4.1 leaves every rank unbound here ({why})")
     return masks, notes
 
@@ -113,7 +113,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 
 def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCommand:
-    """Names have one dash or two, and their value as the next word; several letters behind one dash are refused.
+    """Take a command line apart: names have one dash or two, and the next word is the value; no joined letters.
 
     Without -n Open MPI 4.1 starts as many ranks as there are slots: cores of the node, or what the batch system, --host
     or a host file state; -N and `ppr` multiply with the number of nodes. It binds by default: up to two ranks to cores,

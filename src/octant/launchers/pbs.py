@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from octant.launchers import Job, Submission, Syntax, _shared, headed
+from octant.launchers import Job, Submission, Syntax, _shared, render_job_script
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -12,15 +12,15 @@ LAUNCHER = "mpiexec"
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """The request for one node; PBS counts what the site configured as CPUs (here: hardware threads used)."""
+    """Return the request for one node; PBS counts CPUs as the site configured (here: hardware threads used)."""
     ranks = len(placement.ranks)
     used = frozenset().union(*_shared.rank_sets(placement))
     cores = sum(1 for core in topology.groups("core") if core & used)
     per_core = topology.smt() if request.smt == 0 else request.smt
     line = f"#PBS -l select=1:ncpus={cores * per_core}:mpiprocs={ranks}:ompthreads={request.threads}"
     cannot = [
-        "PBS chooses and binds nothing inside the node: use the options of the MPI library as well",
-        "whether ncpus counts cores or hardware threads is the site's choice (see pbsnodes -av)",
+        "PBS does not bind inside the node; use the options of the MPI library as well",
+        "ncpus counts cores or hardware threads, depending on the site (see pbsnodes -av)",
         *_shared.no_memory(request, "PBS"),
         *_shared.no_pages(request),
     ]
@@ -28,7 +28,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 
 
 def script(job: Job) -> str:
-    """Chunks of one node each; `ncpus` counts hardware threads where the site counts them."""
+    """Return a script with one chunk per node; `ncpus` counts hardware threads if the site does."""
     chunk = (
         f"ncpus={job.ranks_per_node * job.cpus_per_rank}:mpiprocs={job.ranks_per_node}:ompthreads={job.cpus_per_rank}"
     )
@@ -39,9 +39,9 @@ def script(job: Job) -> str:
         f"-l walltime={job.minutes // 60:02}:{job.minutes % 60:02}:00",
         "-j oe",
     ]
-    return headed("#PBS", options, job, LAUNCHER)
+    return render_job_script("#PBS", options, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:
-    """`qsub` reads the file that it is given."""
+    """Return the command that submits the script."""
     return Submission(("qsub", str(path)))

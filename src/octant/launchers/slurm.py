@@ -23,9 +23,9 @@ from octant.launchers import (
     _slurm_options,
     _tables,
     _words,
-    headed,
-    implementation,
+    identify_mpi_library,
     mpi_launcher,
+    render_job_script,
 )
 from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
 from octant.launchers._slurm_masks import (
@@ -52,11 +52,11 @@ OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
-_UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks with the others"
+_UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks that contain the others"
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """Masks always; named options that give the same masks follow as a comment."""
+    """Return masks, and named options that give the same masks as a comment."""
     sets = _shared.rank_sets(placement)
     memory, cannot = _memory(request, placement)
     node = node_of(topology)
@@ -77,7 +77,8 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
     cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
     cannot.append(
-        "masks are valid only where the job has the whole node; Slurm 22.05 confines a step with -c or --exclusive"
+        "the masks are valid only if the job has the whole node; Slurm 22.05 restricts steps with -c or "
+        "--exclusive to some cores"
     )
     return Syntax(tuple(lines), True, tuple(cannot))
 
@@ -123,21 +124,21 @@ def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """`srun` options, with `#SBATCH` lines before them, for a job that has the whole node."""
+    """Read `srun` options and preceding `#SBATCH` lines, for a job that has the whole node."""
     batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
-        raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: that is no option")
-    asked = SrunOptions(command.given, command.variables, directives)
+        raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: it is not an option; remove it")
+    srun = SrunOptions(command.given, command.variables, directives)
     notes = [
         *_command.account_options(_command.LauncherCommand((), directives)),
-        *_without_effect(asked, node_of(topology)),
+        *_without_effect(srun, node_of(topology)),
     ]
-    read = read_srun(asked, command.threads(), topology)
+    read = read_srun(srun, command.threads(), topology)
     of_job = directives if directives.occurrences else command.given  # srun outside of a batch job creates its job
     if "exclusive" not in of_job.values or of_job.last("exclusive"):
         notes.append(
-            "the answer assumes that the job has the whole node, which only --exclusive "
+            "the job is assumed to have the whole node, which only --exclusive "
             f"{'in an #SBATCH line' if directives.occurrences else 'of the job'} or the configuration ensures"
         )
     return replace(read, remarks=(*notes, *read.remarks))
@@ -146,62 +147,62 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
 _DRAWN = frozenset({
     "ntasks", "nodes", "cpus-per-task", "cpu-bind", "distribution", "hint", "mem-bind", "ntasks-per-node",
 })  # fmt: skip
-"""Options of srun that state what is drawn, also where it is the default."""
+"""Options of srun that describe the shown placement, even if they equal the default."""
 _SHAPES = frozenset({"sockets-per-node", "cores-per-socket", "threads-per-core", "extra-node-info", "nodelist"})
 _SHAPE_VARIABLES = frozenset({"SLURM_NSOCKETS_PER_NODE", "SLURM_NCORES_PER_SOCKET", "SLURM_THREADS_PER_CORE"})
 
 
-def _without_effect(asked: SrunOptions, node: Node) -> list[str]:
-    """Return remarks on options and variables that are interpreted and without which the answer is the same."""
+def _without_effect(srun: SrunOptions, node: Node) -> list[str]:
+    """Return remarks on interpreted options and variables that do not change the placement."""
     found: dict[str, list[str]] = {}
-    outcome = _outcome(asked, node)
-    for place, given in (("", asked.given), (" of the #SBATCH lines", asked.batch)):
+    outcome = _outcome(srun, node)
+    for place, given in (("", srun.given), (" of the #SBATCH lines", srun.batch)):
         skipped = {"nodes", "exclusive"} if place else _DRAWN
         for word, option in given.occurrences:
             name = option.name
             if option.effect != "interpreted" or name in skipped:
                 continue
             less = given.without(name)
-            rest = replace(asked, batch=less) if place else replace(asked, given=less)
+            rest = replace(srun, batch=less) if place else replace(srun, given=less)
             if _outcome(rest, node) == outcome:
                 reason = _slurm_options.NODES if name in _SHAPES else _SAME
                 found.setdefault(reason, []).append(word.partition("=")[0] + place)
-    for name in asked.variables:
+    for name in srun.variables:
         if getattr(_tables.variable(name, VARIABLES), "effect", "") == "interpreted":
-            rest = replace(asked, variables={key: value for key, value in asked.variables.items() if key != name})
+            rest = replace(srun, variables={key: value for key, value in srun.variables.items() if key != name})
             if _outcome(rest, node) == outcome:
                 found.setdefault(_slurm_options.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
-    return [f"not used for the answer: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
+    return [f"not used for the placement: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
 
 
-_SAME = "the answer is the same without it"
+_SAME = "the placement is the same without it"
 
 
-def _outcome(asked: SrunOptions, node: Node) -> object:
-    """Return all on which the answer depends, or why srun refuses."""
-    asked = replace(asked, notes=[])
+def _outcome(srun: SrunOptions, node: Node) -> object:
+    """Return everything that the placement depends on, or why srun refuses."""
+    srun = replace(srun, notes=[])
     try:
-        step = step_of(asked, node)
+        step = step_of(srun, node)
         masks = step_masks(node, step)
-        return masks, _notes(asked, step, node, masks), asked.notes, memory_of(asked), step.cpus_per_task
+        return masks, _notes(srun, step, node, masks), srun.notes, memory_of(srun), step.cpus_per_task
     except ValueError as error:
         return str(error)
 
 
-def read_srun(asked: SrunOptions, threads: int | None, topology: Topology) -> LauncherReading:
+def read_srun(srun: SrunOptions, threads: int | None, topology: Topology) -> LauncherReading:
     """Return what srun does on the first node of a job that has whole nodes.
 
     Raises:
-        ValueError: srun refuses the line, or its answer cannot be told.
+        ValueError: srun refuses the line, or its masks cannot be determined.
     """
     node = node_of(topology)
-    step = step_of(asked, node)
-    _check_gpus(asked, node, step)
+    step = step_of(srun, node)
+    _check_gpus(srun, node, step)
     masks = step_masks(node, step)
     sets = [topology.allowed if held is None else held for held in masks]
-    notes = [*_notes(asked, step, node, masks), *asked.notes]
+    notes = [*_notes(srun, step, node, masks), *srun.notes]
     read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
-    kind, listed, prefer = memory_of(asked)
+    kind, listed, prefer = memory_of(srun)
     if not kind:
         return read
     policy: Policy = "preferred" if prefer else "local" if kind == "local" else "bind"
@@ -209,19 +210,19 @@ def read_srun(asked: SrunOptions, threads: int | None, topology: Topology) -> La
     return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
 
 
-def _check_gpus(asked: SrunOptions, node: Node, step: SrunStep) -> None:
+def _check_gpus(srun: SrunOptions, node: Node, step: SrunStep) -> None:
     """Refuse options for GPUs in a step that has not all cores: it takes those next to its GPUs.
 
     Raises:
         ValueError: there is such an option.
     """
-    gpus = [name for given in (asked.given, asked.batch) for name in GPU_OPTIONS if name in given.values]
-    gpus += [name for name in asked.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
+    gpus = [name for given in (srun.given, srun.batch) for name in GPU_OPTIONS if name in given.values]
+    gpus += [name for name in srun.variables if name.startswith(("SLURM_GPU", "SLURM_GRES", "SLURM_STEP_GRES"))]
     option = next((one if one.startswith("SLURM") else f"--{one}" for one in gpus), "")
     if gpus and not has_every_core(node, step):
         raise ValueError(
-            f"cannot draw this: the step has not all cores of the node, and {option} may give it those next to its "
-            "GPUs; try --cpu-bind=mask_cpu:LIST without -c and --exact"
+            f"cannot interpret this line: the step has only some of the cores of the node, and {option} may "
+            "select cores close to its GPUs; use --cpu-bind=mask_cpu:LIST without -c and --exact"
         )
 
 
@@ -241,68 +242,70 @@ def _masks_or_none(node: Node, step: SrunStep, settings: SlurmSettings) -> list[
         return None
 
 
-def _notes(asked: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
+def _notes(srun: SrunOptions, step: SrunStep, node: Node, masks: Sequence[CpuSet | None]) -> list[str]:
     """Return what may be unexpected about this step."""
     notes = []
-    width = asked.batch.last("cpus-per-task") or asked.variables.get("SLURM_CPUS_PER_TASK")
+    width = srun.batch.last("cpus-per-task") or srun.variables.get("SLURM_CPUS_PER_TASK")
     if width and step.cpus_per_task is None:
         notes.append(
-            f"srun does not inherit --cpus-per-task={width} from the batch job in Slurm 22.05 (23.11 does again): each "
-            f"rank gets one CPU, and its threads share it; add -c {width} to srun"
+            f"srun of Slurm 22.05 does not inherit --cpus-per-task={width} from the batch job (since 23.11 it "
+            f"does): each rank has one CPU, which its threads share; add -c {width} to srun"
         )
     if step.nodes > 1:
-        notes.append(f"one of {step.nodes} nodes is drawn")
+        notes.append(f"the placement on one of {step.nodes} nodes is shown")
     if step.cpus_per_task and node.threads > 1 and not step.bind.mode and 1 not in (
         step.threads_per_core, step.job_threads_per_core, int(step.bind.one_thread)
     ):  # fmt: skip
         notes.append(
-            "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) for a core each"
+            "-c counts hardware threads, not cores: add --threads-per-core=1 (or --hint=nomultithread) to count cores"
         )
     if not step.bind.mode and not step.bind.units and len(set(masks)) < len(masks):
         notes.append(
-            "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads of the "
-            "step; otherwise every task gets the mask of the whole step"
+            "no --cpu-bind: Slurm binds tasks only if together they use all sockets, cores or hardware threads "
+            "of the step; otherwise every task has the mask of the whole step"
         )
     differing = [text for text, settings in _SETTINGS if _masks_or_none(node, step, settings) != masks]
     if differing:
         notes.append(f"the masks are those of Slurm's default settings; they would differ with {', '.join(differing)}")
     if is_crowded(node, step):
-        notes.append(f"{step.tasks} tasks are more than the CPUs: with --overcommit, each may use all CPUs of the step")
+        notes.append(
+            f"{step.tasks} tasks are more than the CPUs: with --overcommit, each task may use all CPUs of the step"
+        )
     beyond = [one for one in step.bind.listed if step.bind.mode == "map_ldom" and int(one) >= len(node.domains)]
     if beyond:
         notes.append(
-            f"NUMA domain {beyond[0]} does not exist: there are {len(node.domains)}, and Slurm counts on from the "
-            "first one"
+            f"NUMA domain {beyond[0]} does not exist: the machine has {len(node.domains)}, and Slurm starts "
+            "again with the first one"
         )
     domains = sum(1 for domain in node.domains if domain)
     if ("ldoms" in step.bind.units or step.bind.mode == "rank_ldom") and step.tasks < domains * step.nodes:
-        notes.append(f"{step.tasks} tasks on {domains * step.nodes} NUMA domains: some domains stay without a task")
+        notes.append(f"{step.tasks} tasks on {domains * step.nodes} NUMA domains: some domains have no task")
     return notes
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
-    """Inside a Slurm allocation."""
+    """Return whether this process is in a Slurm allocation."""
     return "SLURM_JOB_ID" in environment
 
 
 def command(program: Sequence[str], size: JobSize) -> list[str]:
-    """A step (inside an allocation) or a job of its own (outside).
+    """Return the command line of a step inside an allocation, or of a new job outside.
 
     Raises:
         Refusal: no srun here.
     """
     srun = shutil.which("srun")
     if srun is None:
-        raise Refusal("cannot launch with srun (it is not on PATH); try --launcher mpiexec, or a login node of Slurm")
+        raise Refusal("cannot launch with srun (it is not on PATH); use --launcher mpiexec, or a login node of Slurm")
     try:
-        pmi = mpi_launcher(implementation(mpiexec.find())).PMI
+        pmi = mpi_launcher(identify_mpi_library(mpiexec.find())).PMI
     except Refusal:
-        pmi = ""  # no mpiexec beside us to tell the MPI by: Slurm's own default it is
+        pmi = ""  # no mpiexec that identifies the library: use the default of Slurm
     return [srun, *options(size, pmi), *program]
 
 
 def options(size: JobSize, pmi: str = "") -> list[str]:
-    """The words for unbound ranks.
+    """Return the options for unbound ranks.
 
     `--cpus-per-task` is always restated: since 22.05 a step no longer takes it over from the allocation. The first rank
     that fails ends the step, as with every other launcher.
@@ -317,8 +320,8 @@ def options(size: JobSize, pmi: str = "") -> list[str]:
 
 
 def script(job: Job) -> str:
-    """Whole nodes, so that nobody else's job is measured along with ours."""
-    asked = [
+    """Return a script with exclusive nodes, so that no other job disturbs the measurement."""
+    directives = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
         f"--ntasks-per-node={job.ranks_per_node}",
@@ -326,11 +329,11 @@ def script(job: Job) -> str:
         f"--time={job.minutes}",
         "--exclusive",
     ]
-    return headed("#SBATCH", asked, job, LAUNCHER)
+    return render_job_script("#SBATCH", directives, job, LAUNCHER)
 
 
 def submission(path: Path) -> Submission:
-    """`--parsable` answers with the job's number alone."""
+    """Return the command that submits the script; `--parsable` prints only the job ID."""
     return Submission(("sbatch", "--parsable", str(path)))
 
 

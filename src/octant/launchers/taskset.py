@@ -16,7 +16,7 @@ READS = ("taskset",)
 OPTIONS = _tables.table(
     _tables.interpreted("cpu-list|c"),
     _tables.irrelevant("it concerns running processes", "all-tasks|a"),
-    _tables.refused("it changes a running process and starts no program", "pid|p"),
+    _tables.refused("it acts on a running process and starts no program", "pid|p"),
     _tables.refused(_words.NO_PROGRAM, "help|h version|V"),
 )
 """Options of taskset in util-linux 2.38: `taskset --help`."""
@@ -27,14 +27,14 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
     """Read options as getopt_long does; the mask or list is the first word behind them."""
     given = _words.getopt(words, OPTIONS)
     if given.end >= len(words):
-        raise ValueError("it has no mask or list")
+        raise ValueError("no mask or list given")
     given.add(words[given.end], _tables.OptionFacts("mask", "interpreted"), [words[given.end]])
     given.end += 1
     return given
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One command per rank; a wrapper of the launcher selects its line by the local rank."""
+    """Return one command per rank; a wrapper script selects its line by the local rank."""
     lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
     cannot = [
         *_shared.no_threads(placement, "taskset"),
@@ -42,12 +42,12 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         *_shared.no_pages(request),
     ]
     if len(lines) > 1:
-        cannot.append("taskset starts no ranks: each line belongs to one local rank, chosen in a wrapper script")
+        cannot.append("taskset starts no ranks: use one line per local rank, selected in a wrapper script")
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """One rank per line; both `-c LIST` and hexadecimal masks are read."""
+    """Read one rank per line, with `-c LIST` or hexadecimal masks."""
     sets = []
     for row in command.rows:
         listed = row.last("mask") or ""
@@ -56,5 +56,5 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         elif re.fullmatch(r"(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]+)*", listed):
             sets.append(parse_mask(listed))
         else:
-            raise ValueError(f"cannot find a list or mask in {' '.join(row.words)!r}; try 'taskset -c 0-3 PROGRAM'")
+            raise ValueError(f"cannot find a list or mask in {' '.join(row.words)!r}; use 'taskset -c 0-3 PROGRAM'")
     return _shared.reading_of_masks(sets, topology, command.threads())

@@ -25,14 +25,17 @@ _RESOURCES = {"MCM": "numa", "L2CACHE": "l2", "PROC_CORE": "core", "PROC": "thre
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
-    """One line per rank: a start and a stride where they suffice, else the list."""
+    """Return one line per rank: a start and a stride if they suffice, otherwise a list."""
     lines = []
     cannot = []
     for place in placement.ranks:
         cpus = [min(bound) for bound in place.threads]
         steps = {b - a for a, b in itertools.pairwise(cpus)}
         if len(set(cpus)) < len(cpus):
-            cannot = ["threads that move within a domain: XLSMPOPTS binds each to one logical CPU or to nothing"]
+            cannot = [
+                "threads that share a set of logical CPUs cannot be expressed: XLSMPOPTS binds each to one, or "
+                "none at all"
+            ]
             continue
         if len(steps) <= 1 and min(steps, default=1) > 0:
             where = f"startproc={cpus[0]}:stride={min(steps, default=1)}"
@@ -43,35 +46,41 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         cannot.append("each thread is bound to the first hardware thread of its core, not to the whole core")
     exact = not cannot
     if len(lines) > 1:
-        cannot.append("every rank needs a line of its own, chosen in a wrapper script")
-    return Syntax(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "XL's runtime", "MEMORY_AFFINITY")))
+        cannot.append("use one line per local rank, selected in a wrapper script")
+    return Syntax(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "the XL runtime", "MEMORY_AFFINITY")))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
-    """startproc with stride, procs, bind and bindlist, for the threads of one rank."""
+    """Read startproc with stride, procs, bind and bindlist, for the threads of one rank."""
     pairs = dict(re.findall(r"(\w+)=([^:\s]+)", command.value("XLSMPOPTS")))
     parts = [part for part in re.split(r"[:\s]+", command.value("XLSMPOPTS")) if part]
     unread = next((part for part in parts if part.partition("=")[0].lower() not in _KNOWN or "=" not in part), None)
     threads = command.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
     count = _shared.whole("the number of threads", threads)
     if not pairs:
-        raise ValueError(f"cannot read XLSMPOPTS={command.value('XLSMPOPTS')}; try startproc=0:stride=2 or procs=0,2")
+        raise ValueError(f"cannot read XLSMPOPTS={command.value('XLSMPOPTS')}; use startproc=0:stride=2 or procs=0,2")
     if unread is not None:
-        raise ValueError(f"cannot read {unread!r} in XLSMPOPTS; read are {', '.join(_KNOWN[:6])}")
+        raise ValueError(f"cannot read {unread!r} in XLSMPOPTS; supported: {', '.join(_KNOWN[:6])}")
     if not {"startproc", "stride", "procs", "bind", "bindlist"} & set(pairs):
-        notes = ["XLSMPOPTS without startproc, procs or bind binds nothing: every thread may run wherever its rank may"]
+        notes = [
+            "XLSMPOPTS without startproc, procs or bind does not bind threads: every thread may run on all "
+            "hardware threads of its rank"
+        ]
         return _openmp.one_rank((topology.allowed,) * count, topology, notes)
     cpus = _cpus(pairs, count, topology)
     missing = sorted(set(cpus) - topology.allowed)
     if missing:
-        raise ValueError(f"cannot bind to logical CPU {missing[0]}: this topology does not have it, or the job may not")
+        raise ValueError(
+            f"cannot bind to logical CPU {missing[0]}: it does not exist on this topology, or the job may not use it"
+        )
     notes = []
     if len(set(cpus)) < len(cpus):
-        notes.append("several threads are bound to one logical CPU and take turns")
+        notes.append("several threads are bound to the same logical CPU")
     cores = {cpu.os: cpu.core for cpu in topology.cpus}
     if len({cores[cpu] for cpu in cpus}) < len(set(cpus)):
         notes.append(
-            f"threads share cores: logical CPUs count hardware threads; a stride of {topology.smt()} avoids it"
+            f"threads share cores, because logical CPUs are hardware threads; use a stride of {topology.smt()} "
+            "for one thread per core"
         )
     return _shared.reading_of_request(explicit([tuple(cpus)], count), topology, notes)
 
@@ -85,7 +94,7 @@ def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
         raise_unknown = kind not in _RESOURCES
         numbers = [_shared.whole(kind, n, least=0) for n in value.split(",") if n.isdigit()]
         if raise_unknown or not numbers or ("bind" in pairs and len(numbers) != 3):
-            raise ValueError(f"cannot read XLSMPOPTS {pairs}; try bindlist=MCM=0,1 or bind=PROC=0,16,2")
+            raise ValueError(f"cannot read XLSMPOPTS {pairs}; use bindlist=MCM=0,1 or bind=PROC=0,16,2")
         if "bind" in pairs:
             numbers = [numbers[0] + i * numbers[2] for i in range(threads)]
         return _on_resources([numbers[i % len(numbers)] for i in range(threads)], _RESOURCES[kind], topology)
@@ -94,13 +103,13 @@ def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
 
 
 def _on_resources(numbers: list[int], unit: str, topology: Topology) -> list[int]:
-    """The next free hardware thread of each resource in turn, cores first."""
+    """Return the next free hardware thread of each resource, round-robin over cores."""
     groups = topology.groups(unit)
     order = [cpu.os for nth in range(topology.smt()) for core in ordered_cores(topology) for cpu in core[nth : nth + 1]]
     used: list[int] = []
     for number in numbers:
         if number >= len(groups):
-            raise ValueError(f"cannot bind to resource {number}: there are {len(groups)}")
+            raise ValueError(f"cannot bind to resource {number}: the machine has {len(groups)}")
         free = [cpu for cpu in order if cpu in groups[number] and cpu not in used]
         used.append(free[0] if free else min(groups[number]))
     return used

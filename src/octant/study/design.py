@@ -46,7 +46,7 @@ def design(
     machine: Machine,
     seed: int,
     library: MpiInUse = NO_LIBRARY,
-    why_no_link: Callable[[str], str] = lambda _link: "",
+    explain_missing_link: Callable[[str], str] = lambda _link: "",
     why_no_memory: Callable[[Request, Machine], str] = lambda _request, _machine: "",
     allowed: Collection[str] = (),
 ) -> Design:
@@ -85,7 +85,7 @@ def design(
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
             except Refusal as refusal:  # launcher or program not available
                 why = why or str(refusal)
-            why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, why_no_link)
+            why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, explain_missing_link)
             why = why or why_no_memory(asked[cell], machine)
             if why:
                 absent[cell] = why
@@ -127,8 +127,8 @@ def _without(level: Level, library: MpiInUse) -> str:
     return next((library.lacking[name] for name in _own(level, library.name) if name in library.lacking), "")
 
 
-def _does_not_fit(request: Request, machine: Machine, why_no_link: Callable[[str], str]) -> str:
-    if request.shape.link and (why := why_no_link(request.shape.link)):
+def _does_not_fit(request: Request, machine: Machine, explain_missing_link: Callable[[str], str]) -> str:
+    if request.shape.link and (why := explain_missing_link(request.shape.link)):
         return why
     if not request.shape.place:
         return ""

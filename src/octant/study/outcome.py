@@ -13,7 +13,7 @@ import msgspec
 
 from octant import facts
 from octant.failure import Exit, Refusal, suggestion
-from octant.launch.link import why_no_link
+from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
@@ -170,7 +170,7 @@ def _planned(
 ) -> tuple[dict[str, dict[str, str]], MpiInUse, Design]:
     axes, library = _axes_on(study, machine, name), library_of(study)
     here = with_axis_values(study, axes)
-    return axes, library, design(here, machine, seed, library, why_no_link, explain_no_fit, allowed)
+    return axes, library, design(here, machine, seed, library, explain_missing_link, explain_no_fit, allowed)
 
 
 def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, str]]:

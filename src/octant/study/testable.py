@@ -45,7 +45,7 @@ class _Planned(StudyValues):
 def studied_findings(
     machine: Machine,
     library_of: Callable[[Study], MpiInUse] = lambda _study: NO_LIBRARY,
-    why_no_link: Callable[[str], str] = lambda _link: "",
+    explain_missing_link: Callable[[str], str] = lambda _link: "",
 ) -> tuple[StudiedFinding, ...]:
     """Return all findings that studies test, in the order of the catalogue.
 
@@ -59,7 +59,7 @@ def studied_findings(
     studies: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
     for name, study in file.entries().working.items():
-        for finding, why in _reasons_or_error(name, study, machine, library_of, why_no_link):
+        for finding, why in _reasons_or_error(name, study, machine, library_of, explain_missing_link):
             studies.setdefault(finding, []).append(name)
             reasons.setdefault(finding, []).append(why)
     return tuple(
@@ -85,11 +85,11 @@ def _reasons_or_error(
     study: Study,
     machine: Machine,
     library_of: Callable[[Study], MpiInUse],
-    why_no_link: Callable[[str], str],
+    explain_missing_link: Callable[[str], str],
 ) -> Iterable[tuple[str, str]]:
     """Return the result of `_reasons`; if the study cannot be planned, each test with the error."""
     planned = registry.attempt(
-        name, file.path_of(name), lambda: list(_reasons(study, machine, library_of, why_no_link))
+        name, file.path_of(name), lambda: list(_reasons(study, machine, library_of, explain_missing_link))
     )
     if not isinstance(planned, Broken):
         return planned
@@ -99,14 +99,14 @@ def _reasons_or_error(
 
 
 def _reasons(
-    study: Study, machine: Machine, library_of: Callable[[Study], MpiInUse], why_no_link: Callable[[str], str]
+    study: Study, machine: Machine, library_of: Callable[[Study], MpiInUse], explain_missing_link: Callable[[str], str]
 ) -> Iterable[tuple[str, str]]:
     """Return the finding of each test of a study, and why the machine cannot carry it out."""
     if study.source == "model" or not study.findings:
         return [(asked.id, "") for asked in study.findings]
     axes = axis_values(study, facts.numbers(machine))
     study = with_axis_values(study, axes)
-    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit)
+    plan = design(study, machine, 0, library_of(study), explain_missing_link, explain_no_fit)
     return [(asked.id, _why_not(study, plan, axes, machine, asked)) for asked in study.findings]
 
 

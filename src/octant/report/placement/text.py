@@ -2,7 +2,7 @@
 
 import json
 
-from octant.launchers import Syntax, Translation, having
+from octant.launchers import Syntax, Translation, launchers_with_role
 from octant.placement import numbers_text
 from octant.placement.draw import as_text as drawing
 from octant.report.tables.layout import text_table
@@ -14,7 +14,7 @@ MOST_DRAWN = 2048
 
 def as_text(answer: Translation) -> str:
     """Return the drawing and a table of ranks; remarks are for standard error."""
-    read_from = f"  (read from {having('read')[answer.read_as].TITLE})" if answer.read_as else ""
+    read_from = f"  (read from {launchers_with_role('read')[answer.read_as].TITLE})" if answer.read_as else ""
     head = f"{answer.request}{read_from}"
     torus = bool(answer.placement.ranks[0].coordinates)
     rows = []
@@ -36,7 +36,7 @@ def syntax_text(answer: Translation) -> str:
     """Return the command lines of one launcher, or those of several with headings."""
     if len(answer.launchers) == 1 and not answer.broken:
         return "\n".join(_lines(next(iter(answer.launchers.values()))))
-    known, sections = having("write"), []
+    known, sections = launchers_with_role("write"), []
     for name, syntax in answer.launchers.items():
         exact = "" if syntax.exact else "  (not necessarily the same hardware threads)"
         rows = [f"{name}: {known[name].TITLE}{exact}", *(f"  {line}" for line in _lines(syntax))]

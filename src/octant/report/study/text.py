@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from octant import facts, stats
-from octant.launch.link import why_no_link
+from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
 from octant.report.study import rows as study_rows
@@ -47,7 +47,7 @@ def list_text(machine: Machine) -> str:
     rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
     rows += [(f"(kind of test) {n}", "", f"cannot be used ({one.reason})") for n, one in kinds.entries().broken.items()]
     width = max(60, screen_columns(WIDTH))
-    counted = count_lines(studied_findings(machine, library_of, why_no_link))
+    counted = count_lines(studied_findings(machine, library_of, explain_missing_link))
     lines = [line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7)]
     return "\n".join([text_table(("=study", ">findings", "question"), rows), "", *lines])
 
@@ -55,7 +55,9 @@ def list_text(machine: Machine) -> str:
 def list_json(machine: Machine) -> str:
     """Return the same as JSON, with the reasons why findings cannot be tested here and studies cannot be read."""
     studies = file.entries()
-    why_not = {one.id: one.why_not for one in studied_findings(machine, library_of, why_no_link) if one.why_not}
+    why_not = {
+        one.id: one.why_not for one in studied_findings(machine, library_of, explain_missing_link) if one.why_not
+    }
     rows: list[Mapping[str, object]] = []
     for name, study in studies.working.items():
         ids = list(dict.fromkeys(one.id for one in study.findings))
@@ -74,7 +76,7 @@ def show_text(name: str, machine: Machine) -> str:
     """
     study = file.load(name)
     measured = study.source != "model"
-    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit) if measured else None
+    plan = design(study, machine, 0, library_of(study), explain_missing_link, explain_no_fit) if measured else None
     requests = plan.requests if plan else ()
     missing = [(t.id, [why for n in t.needs if (why := facts.missing(n, machine))]) for t in study.findings]
     return fill(
