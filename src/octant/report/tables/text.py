@@ -182,9 +182,9 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     below += [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
     found += [Text()] if below else []
     found += [line for text in below for line in wrapped(text, width, "dim", 3)]
-    hidden = 0 if notes else sum(len(row.notes) + max(0, len(row.warnings) - 1) for row in every)
-    more = f"{units.counted(hidden, 'further note')}; show them with --notes" * bool(hidden)
-    return [*found, *wrapped(more, width, "dim", 0)]
+    has_caveats = any(row.warnings or row.notes for row in every)
+    details = f"details: octant report {summary.run.id} --notes" * (has_caveats and not notes)
+    return [*found, *wrapped(details, width, "dim", 0)]
 
 
 def _cut(name: str, most: int) -> str:
