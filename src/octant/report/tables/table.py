@@ -83,7 +83,7 @@ def _row(
     figure: Figure, named: tuple[int, str], of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]
 ) -> FigureRow:
     share = figure.of_limit
-    source = figure.limit.source if figure.limit else ""
+    source = figure.limit.source if figure.limit and share is not None else ""
     text, none = claims.figure_texts(figure), claims.without_interval(figure)
     if none:
         text = replace(text, ends="", claim=claims.claim_text(figure))
