@@ -166,7 +166,10 @@ def test_a_command_is_one_file(tmp_path: Path) -> None:
 def test_a_suite_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discover, "discover", machine)
     monkeypatch.setattr(suites, "_folder", lambda: tmp_path)
-    text = 'title = "A demonstration"\n[[requests]]\nworkload = "node/stream"\ntitle = "triad"\nknobs = { kernel = "triad" }\n'
+    text = (
+        'title = "A demonstration"\n[[requests]]\nworkload = "node/stream"\ntitle = "triad"\n'
+        'knobs = { kernel = "triad" }\n'
+    )
     (tmp_path / "demo.toml").write_text(text)
     (row,) = json.loads(invoke("evaluate", "--list", "--json"))
     assert (row["name"], row.get("error")) == ("demo", None)

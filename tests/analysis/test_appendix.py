@@ -150,7 +150,9 @@ def _streamed(where: Store, here: Machine, *cpus: int, **knobs: str) -> Entry | 
     one = point(
         workload="node/stream", launch=launch.key, knobs=asked, ranks=len(cpus), counts={"bytes_read": 1000},
         lanes=tuple(lane(durations(1000), rank=rank) for rank in range(len(cpus))),
-        given=tuple(RankResources("node", (cpu,), ((cpu,),), (Buffer(MIB, MIB, MIB, 4096, {"0": 256}),)) for cpu in cpus),
+        given=tuple(
+            RankResources("node", (cpu,), ((cpu,),), (Buffer(MIB, MIB, MIB, 4096, {"0": 256}),)) for cpu in cpus
+        ),
     )  # fmt: skip
     write_run(stored([launch], [one], folder=Path(f"runs/20261121-2146{next(_SECONDS)}-3f2a"), on=here), where.root)
     return with_measured(of_machine(here), where).entries.get(("Memory", "bandwidth per node"))

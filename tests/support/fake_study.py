@@ -58,7 +58,8 @@ def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = T
     """A record of one lane that moves `rate` bytes a second, in the median exactly."""
     return point_line(
         point(
-            workload=launch.request.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.request.shape.ranks,
+            workload=launch.request.subject.name, launch=launch.key, knobs=dict(knobs),
+            ranks=launch.request.shape.ranks,
             results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), given=(),
             counts={"bytes_read": BYTES, "bytes_allocated": BYTES // 2},
             lanes=(lane(durations(round(BYTES / rate * 1e9))),), **changes,

@@ -115,7 +115,8 @@ def run(
 
     words = tuple(knobs or ())
     options = RunOptions(
-        words, ranks, mode, repeats, LaunchTarget(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
+        words, ranks, mode, repeats, LaunchTarget(place, launcher, hosts, link), tuple(mpi or ()), script, submit,
+        minutes,
         tuple(directive or ()), on_model, notes, store, timeout, only_safe, json, show_output,
     )  # fmt: skip
     if program.command is not None:

@@ -56,9 +56,8 @@ def model(name: str) -> Model:
         StudyError: no such function, or this installation has no network model.
     """
     try:
-        from octant.simulate.study_functions import (
-            MODELS,  # noqa: PLC0415 - the Open MPI build has no compiled network model
-        )
+        # The Open MPI build has no compiled network model.
+        from octant.simulate.study_functions import MODELS  # noqa: PLC0415
     except ImportError as error:
         raise StudyError(
             f"cannot evaluate the model {name!r} ({error}); use an installation by `make setup`"
