@@ -64,16 +64,11 @@ def as_json(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachi
     """Return the rows as JSON: numbers in the unit of their row, and the run of measured values."""
     listed = [
         {
-            "group": row.spec.group,
-            "name": row.spec.name,
-            "unit": row.spec.unit,
-            "here": _entry(row.here),
-            "there": _entry(row.there),
-            "command": row.command,
-            "reason": row.reason,
+            **{name: getattr(row.spec, name) for name in ("group", "name", "unit")},
+            "here": _entry(row.here), "there": _entry(row.there), "command": row.command, "reason": row.reason,
         }
         for row in rows
-    ]
+    ]  # fmt: skip
     sides = {side: {"name": one.name, "title": one.title} for side, one in (("here", here), ("there", there))}
     return json.dumps({**sides, "rows": listed}, indent=2)
 

@@ -160,18 +160,17 @@ def _counts(metrics: Iterable[Metric]) -> list[str]:
 def _facts(workload: Workload) -> dict[str, object]:
     metrics = [
         {
-            "name": metric.name, "unit": metric.unit, "better": metric.better,
-            "definition": definition_text(metric.value), "note": metric.note,
+            **{name: getattr(metric, name) for name in ("name", "unit", "better")},
+            "definition": definition_text(metric.value),
+            "note": metric.note,
         }
         for metric in workload.metrics
-    ]  # fmt: skip
+    ]
     return {
-        "name": workload.name,
-        "family": workload.family,
-        "summary": workload.summary,
+        **{name: getattr(workload, name) for name in ("name", "family", "summary")},
         "metrics": metrics,
         "counts": _counts(workload.metrics),
-        "bounded_by": list(workload.bounded_by),
+        "bounded_by": workload.bounded_by,
         "provides": [{"limit": one.name, "metric": one.metric} for one in workload.provides],
         "messages": workload.messages,
     }
