@@ -21,7 +21,7 @@ from octant.mpi import neutral, settings
 from octant.mpi.inventory import Inventory, linked, parse_mpivars, parse_ompi_info
 from octant.placement.expressions import parse_place
 from octant.report.machine.counterparts import found_text
-from octant.report.machine.neutral import example, neutral_text
+from octant.report.machine.settings import example, neutral_text
 from paths import DATA
 
 NAMES = sorted({setting.name for setting in catalogue.settings()})

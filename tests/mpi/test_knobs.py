@@ -1,6 +1,5 @@
 """MPI settings: the table of equivalents against recorded inventories, and the check of names."""
 
-import io
 import json
 import os
 from collections.abc import Mapping
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import typer
-from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from octant.catalogue import settings as published
@@ -240,13 +238,7 @@ def test_what_the_library_alone_knows_is_not_called_unknown(monkeypatch: pytest.
 @pytest.mark.parametrize("name", ["MP_EAGER_LIMIT", "MP_CC_SCRATCH_BUF", "XLSMPOPTS", None])
 def test_eighty_columns_are_enough(name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """No name is broken, and no line is longer than the terminal."""
-    monkeypatch.setattr("octant.report.machine.settings.text_width", lambda: 80)
-
-    def render(what: RenderableType) -> str:
-        Console(file=(file := io.StringIO()), width=80).print(what, crop=False)
-        return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
-
-    monkeypatch.setattr(writer, "render", render)
+    monkeypatch.setenv("COLUMNS", "80")
     text = writer.list_text(MPICH) if name is None else writer.entry_text(name, MPICH)
     assert [line for line in text.splitlines() if len(line) > 80] == []
     assert all(e.name in text for knob in (find(name)[0] if name else ()) for e in knob.equivalents)

@@ -173,7 +173,7 @@ def evaluate(
     from octant.store import open_store
 
     if listed:
-        from octant.report.tables import suites as writer
+        from octant.report.tables import listing as writer
 
         print(writer.suites_json() if json else writer.suites_text())
         return

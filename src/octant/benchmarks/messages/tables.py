@@ -194,6 +194,7 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
         return next((one.value.middle for one in found if one and one.value), None)
 
     imported = bool(summary.run.imported)
+    overall = value("t_ovrl") if imported else value("phase/overlapped") if pattern.times != "passive" else None
     pure, time = ("t_pure",) * imported, ("time",) * imported  # printed by tools instead of a mean over ranks
     length = figure.knobs.get("bytes", "") if pattern.has_length else ""
     used = _USED.fullmatch(figure.point.notes.get("rounded", ""))
@@ -213,7 +214,7 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
         number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
         value("bandwidth") if imported else _over(moved, t_max), value("message rate") if imported else messages,
         whole, compute, value("overlap_imb") if imported else _overlap(figure, t_max, compute, whole),
-        whole if imported else value("phase/overlapped"), compute if imported else value("phase/compute"),
+        overall, compute if imported else value("phase/compute"),
         own.middle if own else None, _over(moved, own.middle if own else None),
         known.low if known else None, known.high if known else None,
         figure.count_text, tuple(stats.warnings(figure.caveats)), bool(figure.wrong),
@@ -366,12 +367,10 @@ def _mark(row: MessageRow) -> str:
 
 def _notes_of_marks(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
     """Return the explanations of marks in the tables."""
-    rows, run = [row for table in shown for row in table.rows if not row.wrong], summary.run.id
+    rows = [row for table in shown for row in table.rows if not row.wrong]
     invalid, limited = any(row.invalid for row in rows), any(row.caveats and not row.invalid for row in rows)
-    return [
-        *[f"{UNMEASURABLE}: see octant report {run} for the reasons."] * invalid,
-        *[f"* limited reliability; see octant report {run} for reasons and intervals."] * limited,
-    ]
+    details = f"details: octant report {summary.run.id} --notes"
+    return ["* limited reliability"] * limited + [details] * (limited or invalid)
 
 
 def _failures(summary: Summary) -> list[str]:

@@ -1,6 +1,7 @@
 """Advice of the doctor for people and for programs."""
 
 import json
+from dataclasses import asdict
 
 from octant.advice import Diagnosis, Severity
 from octant.report.tables.layout import fill
@@ -18,17 +19,8 @@ def as_json(found: Diagnosis) -> str:
 
     A rule that cannot be used has `rule`, `file`, `line` and `error`.
     """
-    rows: list[dict[str, object]] = [
-        {
-            "rule": advice.rule,
-            "severity": advice.severity,
-            "title": advice.title,
-            "evidence": dict(advice.evidence),
-            "why": advice.why,
-            "fix": list(advice.fix),
-        }
-        for advice in found.advice
-    ]
+    order = ("rule", "severity", "title", "evidence", "why", "fix")
+    rows = [{name: asdict(advice)[name] for name in order} for advice in found.advice]
     rows += [{"rule": one.name, **one.as_data()} for one in found.broken]
     return json.dumps(rows, indent=2, ensure_ascii=False)
 

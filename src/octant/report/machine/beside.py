@@ -1,103 +1,77 @@
 """Two machines row by row: a table for the terminal, and JSON."""
 
 import json
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from octant.analysis.appendix import ComparisonRow, Entry, KnownMachine
-from octant.report.terminal import render
+from octant.report.tables.layout import text_table
+from octant.report.terminal import render, screen_columns
 from octant.units import counted
 
 
 def as_text(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine) -> str:
-    """The table, then the runs that measured something, and the commands for what is empty."""
+    """Return the table, the runs with measured values, and the commands for missing values."""
     runs = {entry.run: None for row in rows for entry in (row.here, row.there) if entry and entry.run}
     marks = {run: f"[{number}]" for number, run in enumerate(runs, 1)}
-    head = Text(f"{here.name} beside {there.title}", style="bold")
-    parts: list[RenderableType] = [head, Text(), _table(rows, here, there, marks)]
-    if marks:
-        parts += [Text(), _runs(marks)]
+    cells: list[tuple[object, ...]] = []
+    for group, of_group in groupby(rows, key=lambda row: row.spec.group):
+        cells.append((Text(group, style="bold"),))
+        cells += [(f"  {row.spec.name}", _cell(row.here, marks), _cell(row.there, marks)) for row in of_group]
     notes = dict.fromkeys(
-        f"{row.spec.name}: {row.spec.note}" for row in rows if row.spec.note and row.here and row.there
+        f"Note: {row.spec.name}: {row.spec.note}." for row in rows if row.spec.note and row.here and row.there
     )
-    parts += [Text(f"Note: {note}.") for note in notes]
-    if unknown := [row for row in rows if row.command or row.reason]:
-        parts += [
-            Text(),
-            Text(f"Not known here, with what measures it ({counted(len(unknown), 'row')})"),
-            _how(unknown),
-        ]
-    return render(Group(*parts))
+    below = text_table(("=", ""), [(mark, f"measured by run {run}") for run, mark in marks.items()]) if marks else ""
+    parts = [
+        render(Text(f"{here.name} beside {there.title}", style="bold")),
+        text_table(("=", here.name, there.name), cells),
+        "\n".join(filter(None, [below, *map(_wrapped, notes)])),
+        "\n".join(_missing(rows)),
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
-def _table(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine, marks: dict[str, str]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    table.add_column(here.name, overflow="fold", ratio=1)
-    table.add_column(there.name, overflow="fold", ratio=1)
-    group = ""
-    for row in rows:
-        if row.spec.group != group:
-            group = row.spec.group
-            table.add_row(Text(group, style="bold"), "", "")
-        table.add_row(f"  {row.spec.name}", _cell(row.here, marks), _cell(row.there, marks))
-    return table
-
-
-def _cell(entry: Entry | None, marks: dict[str, str]) -> Text:
+def _cell(entry: Entry | None, marks: dict[str, str]) -> str:
     if entry is None:
-        return Text("")
-    return Text(entry.text + " (limited)" * entry.limited + (f" {marks[entry.run]}" if entry.run else ""))
+        return ""
+    return entry.text + " (limited)" * entry.limited + (f" {marks[entry.run]}" if entry.run else "")
 
 
-def _runs(marks: dict[str, str]) -> Table:
-    grid = Table.grid(padding=(0, 2))
-    for run, mark in marks.items():
-        grid.add_row(mark, f"measured by run {run}")
-    return grid
-
-
-def _how(rows: Sequence[ComparisonRow]) -> RenderableType:
-    """One line for each command, after the rows that it fills."""
-    wanted: dict[tuple[str, str], list[str]] = {}
+def _missing(rows: Sequence[ComparisonRow]) -> Iterator[str]:
+    """Return each command that measures missing values, after the rows that it fills."""
+    missing: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        wanted.setdefault((row.command, row.reason), []).append(f"{row.spec.name} ({row.spec.group.lower()})")
-    lines: list[RenderableType] = []
-    for (command, reason), names in wanted.items():
-        lines.append(Padding(Text(", ".join(names) + (f": {reason}" if reason else "")), (0, 0, 0, 2)))
-        lines += [Text(f"     {command}", no_wrap=True, overflow="ignore")] * bool(command)
-    return Group(*lines)
+        if row.command or row.reason:
+            missing.setdefault((row.command, row.reason), []).append(f"{row.spec.name} ({row.spec.group.lower()})")
+    if missing:
+        number = counted(sum(map(len, missing.values())), "row")
+        yield _wrapped(f"Not known here, with what measures it ({number})")
+    for (command, reason), names in missing.items():
+        yield _wrapped(", ".join(names) + (f": {reason}" if reason else ""), "  ")
+        yield from [f"     {command}"] * bool(command)
+
+
+def _wrapped(text: str, before: str = "") -> str:
+    return textwrap.fill(
+        text, screen_columns(100), initial_indent=before, subsequent_indent=before, break_on_hyphens=False
+    )
 
 
 def as_json(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine) -> str:
-    """The same, for programs: numbers in the unit of their row, and the run of each that was measured."""
+    """Return the rows as JSON: numbers in the unit of their row, and the run of measured values."""
     listed = [
         {
-            "group": row.spec.group,
-            "name": row.spec.name,
-            "unit": row.spec.unit,
-            "here": _entry(row.here),
-            "there": _entry(row.there),
-            "command": row.command,
-            "reason": row.reason,
+            **{name: getattr(row.spec, name) for name in ("group", "name", "unit")},
+            "here": _entry(row.here), "there": _entry(row.there), "command": row.command, "reason": row.reason,
         }
         for row in rows
-    ]
+    ]  # fmt: skip
     sides = {side: {"name": one.name, "title": one.title} for side, one in (("here", here), ("there", there))}
     return json.dumps({**sides, "rows": listed}, indent=2)
 
 
 def _entry(entry: Entry | None) -> dict[str, object] | None:
-    if entry is None:
-        return None
-    return {
-        "text": entry.text,
-        "value": entry.value,
-        "source": entry.source,
-        "run": entry.run or None,
-        "limited": entry.limited,
-    }
+    return None if entry is None else {**vars(entry), "run": entry.run or None}

@@ -1,11 +1,8 @@
-"""Settings of current libraries for the terminal and as data: the setting itself first, then what it has to do with."""
+"""Settings of current libraries for the terminal and as data: each with its counterparts and the evidence for it."""
 
-import textwrap
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import to_builtins
-from rich.table import Table
 
 from octant.catalogue.current_settings import CurrentSetting, libraries, removal_text
 from octant.mpi import neutral
@@ -21,8 +18,8 @@ from octant.mpi.current import (
     value_remarks,
 )
 from octant.mpi.inventory import Inventory
-from octant.report.machine.counterparts import command, legend, row
-from octant.report.terminal import render
+from octant.report.machine.counterparts import command, legend, paragraph, row
+from octant.report.tables.layout import text_table
 from octant.units import counted
 
 _KINDS = {
@@ -37,39 +34,40 @@ _MOST_COUNTERPARTS = 3  # of one library
 
 
 def current_text(word: str, inventory: Inventory | None, width: int) -> str:
-    """What NAME or NAME=VALUE is in every library that has it; empty if none has.
+    """Return NAME or NAME=VALUE of every library that has it; empty if none has.
 
     Args:
-        word: as asked
-        inventory: of the installed MPI library
-        width: columns
+        inventory: of the installed MPI library.
     """
     name, _equals, value = word.partition("=")
     return "\n\n".join(_entry_text(found, value, inventory, width) for found in find(name))
 
 
 def words_text(phrase: str, width: int) -> str:
-    """The settings whose names or meanings have the words of a phrase; empty if there are none."""
+    """Return the settings whose names or meanings have the words of a phrase; empty if there are none."""
     found = find_words(phrase)
     if not found:
         return ""
-    one = len(found) == 1
-    lines = [
-        f"{counted(len(found), 'setting')} of current libraries {'has' if one else 'have'} {phrase!r}, or words of the "
-        f"same meaning, in {'its name or meaning' if one else 'their names or meanings'}:"
-    ]
-    lines = [textwrap.fill(lines[0], width)]
-    for own in (one.name for one in neutral.settings() if has_words(one.name, phrase)):
-        lines.append(row("with Octant", f"--mpi {own}=…; `octant settings {own}` explains it.", width))
+    verb, where = ("has", "its name or meaning") if len(found) == 1 else ("have", "their names or meanings")
+    number = counted(len(found), "setting")
+    head = f"{number} of current libraries {verb} {phrase!r}, or words of the same meaning, in {where}:"
+    rows = [("with Octant", neutral_text(one.name)) for one in neutral.settings() if has_words(one.name, phrase)]
     for held in found[:_MOST_LISTED]:
-        title = held.library.title + (" (removed)" if held.setting.gone() else "")
-        lines.append(row(held.variable, f"{_short_text(held.setting)} ({title})", width))
+        title = held.library.title + " (removed)" * bool(held.setting.gone())
+        inferred = " (Inferred from the name.)" * held.setting.inferred
+        rows.append((held.variable, f"{held.setting.meaning}{inferred} ({title})"))
     more = len(found) - _MOST_LISTED
-    return "\n".join([*lines, *([f"  … and {more} more; give further words."] if more > 0 else [])])
+    last = [f"  … and {more} more; give further words."] if more > 0 else []
+    return "\n".join([paragraph(head, width, rest=""), *(row(*one, width) for one in rows), *last])
+
+
+def neutral_text(name: str) -> str:
+    """Return how to use a neutral setting."""
+    return f"--mpi {name}=…; `octant settings {name}` explains it."
 
 
 def table_text(name: str) -> str:
-    """The library whose variables begin like a name that is not known, and what its table was made from."""
+    """Return the library whose variables begin like an unknown name, and the source of its table."""
     for held in libraries().values():
         if any(name.upper().startswith(prefix.upper()) and len(name) > len(prefix) for prefix in held.prefixes):
             listed = [source for source in held.sources.values() if source.kind == "listing"]
@@ -81,25 +79,19 @@ def table_text(name: str) -> str:
     return ""
 
 
-def _short_text(setting: CurrentSetting) -> str:
-    return setting.meaning + (" (Inferred from the name.)" if setting.inferred else "")
-
-
 def libraries_text() -> str:
-    """The libraries with the number of their settings, and of those that were removed."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("library", "settings", "removed", "listed by, or documents of"):
-        table.add_column(column, justify="right" if column in ("settings", "removed") else "left", overflow="fold")
+    """Return a table of the libraries with the numbers of their settings and of removed settings."""
+    rows = []
     for held in libraries().values():
         removed = sum(bool(one.gone()) for one in held.setting)
         listed = [source for source in held.sources.values() if source.kind == "listing"]
         versions = ", ".join(dict.fromkeys(source.version for source in listed or held.sources.values()))
-        table.add_row(held.title, str(len(held.setting)), str(removed) if removed else "", versions)
-    return render(table)
+        rows.append((held.title, len(held.setting), removed or "", versions))
+    return text_table(("library", ">settings", ">removed", "listed by, or documents of"), rows)
 
 
 def current_json(name: str, value: str, inventory: Inventory | None) -> list[dict[str, Any]]:
-    """The same as values of JSON's types."""
+    """Return the settings of a name as values of JSON's types."""
     return [
         {
             "library": found.library.title,
@@ -117,34 +109,39 @@ def current_json(name: str, value: str, inventory: Inventory | None) -> list[dic
 
 
 def _entry_text(found: Found, value: str, inventory: Inventory | None, width: int) -> str:
-    setting = found.setting
+    setting, library = found.setting, found.library
     alias = f", another name of {setting.name}" if found.name != setting.name else ""
-    rows = [f"{found.variable}  ({found.library.title}{alias})", row("meaning", setting.meaning, width)]
-    if setting.inferred:
-        rows.append(row("", INFERRED, width))
-    remarks = value_remarks(found, value)
-    rows += [row("value", remark, width) for remark in remarks]
-    if gone := removal_text(found.library.title, setting):
-        rows.append(row("removed", gone, width))
-    rows.append(row("values", _values_text(setting), width))
-    if setting.default:
-        rows.append(row("default", setting.default, width))
-    if setting.since:
-        rows.append(row("versions", f"from {setting.since}", width))
-    others = [name for name in (*setting.aliases, *setting.options) if name != found.name]
-    rows += [row("also", ", ".join(others), width)] if others else []
-    if not setting.gone():
-        rows.append(command(_line(found, "VALUE" if remarks else value or _example(setting)), width, "how to set it"))
-    rows += [row("note", setting.note, width)] if setting.note else []
-    rows += _evidence_rows(found, width)
-    if installed := installed_text(found, inventory):
-        rows.append(row("installed", installed, width))
-    rows += _purpose_rows(found, width)
-    if older := older_names(found):
-        rows.append(row("older names", f"{', '.join(older)}; `octant settings NAME` explains each.", width))
+    remarks, older = value_remarks(found, value), older_names(found)
+    gone = removal_text(library.title, setting)
+    example = next(iter(setting.values), "VALUE") if setting.kind == "word" else "VALUE"
+    line = _line(found, "VALUE" if remarks else value or example)
     proof, seen = best_proof(found)
+    evidence = seen or "verified in a launch; the neutral setting states the versions."
+    sources = [library.sources[name] for name in setting.source]
+    read = "; ".join(_SOURCES[source.kind].format(source.title, source.version) for source in sources)
+    before = [
+        ("meaning", setting.meaning),
+        ("", INFERRED * setting.inferred),
+        *(("value", remark) for remark in remarks),
+        ("removed", gone),
+        ("values", _values_text(setting)),
+        ("default", setting.default),
+        ("versions", f"from {setting.since}" if setting.since else ""),
+        ("also", ", ".join(name for name in (*setting.aliases, *setting.options) if name != found.name)),
+    ]
+    after = [
+        ("note", setting.note),
+        (proof, evidence if proof else ""),
+        ("source", f"{read}."),
+        ("installed", installed_text(found, inventory)),
+        *_purpose_rows(found),
+        ("older names", f"{', '.join(older)}; `octant settings NAME` explains each." if older else ""),
+    ]
+    rows = [f"{found.variable}  ({library.title}{alias})", *(row(*one, width) for one in before)]
+    rows += [] if setting.gone() else [command(line, width, "how to set it")]
+    rows += [row(*one, width) for one in after]
     words = "" if seen else legend([proof], width)
-    return "\n".join(rows) + (f"\n\n{words}" if words else "")
+    return "\n\n".join(filter(None, ["\n".join(filter(None, rows)), words]))
 
 
 def _values_text(setting: CurrentSetting) -> str:
@@ -156,43 +153,22 @@ def _values_text(setting: CurrentSetting) -> str:
 
 
 def _line(found: Found, value: str) -> str:
-    """The line that sets it; an option that only switches something on has no value."""
-    if not found.name.startswith("-"):
-        return found.library.line.format(name=found.name, value=value)
-    line = found.library.option_line
-    if not found.name.startswith("--"):
-        line = line.replace("={value}", " {value}")
-    if found.name in _NUMBER_OF_RANKS:
-        line = line.replace(" -n 2", "")
-    if found.setting.kind == "yes-no":
-        line = line.replace("={value}", "").replace(" {value}", "")
+    """Return the line that applies a setting; an option that only enables something has no value."""
+    line = found.library.option_line if found.name.startswith("-") else found.library.line
+    if found.name.startswith("-"):
+        line = line if found.name.startswith("--") else line.replace("={value}", " {value}")
+        line = line.replace(" -n 2", "") if found.name in _NUMBER_OF_RANKS else line
+        if found.setting.kind == "yes-no":
+            line = line.replace("={value}", "").replace(" {value}", "")
     return line.format(name=found.name, value=value)
 
 
-def _example(setting: CurrentSetting) -> str:
-    """A value for the line: one of its words, or VALUE."""
-    return next(iter(setting.values), "VALUE") if setting.kind == "word" else "VALUE"
-
-
-def _evidence_rows(found: Found, width: int) -> list[str]:
-    proof, seen = best_proof(found)
-    rows = (
-        [row(proof, seen or "verified in a launch; the neutral setting states the versions.", width)] if proof else []
-    )
-    sources = [found.library.sources[name] for name in found.setting.source]
-    said = [_SOURCES[source.kind].format(source.title, source.version) for source in sources]
-    return [*rows, row("source", "; ".join(said) + ".", width)]
-
-
-def _purpose_rows(found: Found, width: int) -> list[str]:
+def _purpose_rows(found: Found) -> list[tuple[str, str]]:
+    """Return the neutral settings and the counterparts in other libraries, with labels."""
     held = purpose(found)
-    rows = [
-        row("" if n else "with Octant", f"--mpi {name}=…; `octant settings {name}` explains it.", width)
-        for n, name in enumerate(held.neutral)
-    ]
-    names: Mapping[str, Sequence[str]] = held.names
-    for n, (title, ours) in enumerate(names.items()):
-        more = f" and {len(ours) - _MOST_COUNTERPARTS} more (--json)" if len(ours) > _MOST_COUNTERPARTS else ""
-        listed = ", ".join(ours[:_MOST_COUNTERPARTS])
-        rows.append(row("" if n else "counterparts", f"{title}: {listed}{more}", width))
+    rows = [("" if number else "with Octant", neutral_text(name)) for number, name in enumerate(held.neutral)]
+    for number, (title, names) in enumerate(held.names.items()):
+        more = f" and {len(names) - _MOST_COUNTERPARTS} more (--json)" if len(names) > _MOST_COUNTERPARTS else ""
+        listed = ", ".join(tuple(names)[:_MOST_COUNTERPARTS])
+        rows.append(("" if number else "counterparts", f"{title}: {listed}{more}"))
     return rows

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.placement.draw import NO_MEMORY
+from octant.report.machine.text import counts_text
 
 if TYPE_CHECKING:
-    from octant.machine import Cache, CpuSet, Machine
+    from octant.machine import Cache, CpuSet, Machine, NumaNode
 
 GAP = 8.0
 LINE = 18.0
@@ -30,11 +31,11 @@ class _Block:
 
 
 def svg(machine: Machine) -> str:
-    """The drawing; its classes take their colours from the page. Sizes are in CSS pixels."""
+    """Return the drawing; its classes take their colours from the page, and sizes are in CSS pixels."""
     numbers = {cpu.os: cpu.package for cpu in machine.topology.cpus}
     packages = [_package(machine, numbers[min(cpus)], cpus) for cpus in machine.topology.groups("package")]
     alone = [
-        _boxed(_Block(0, 0, ""), f"NUMA {node.os} · {units.bytes_text(node.memory_bytes)} without cores", "domain")
+        _boxed(_Block(0, 0, ""), f"{_node_text(node)} without cores", "domain")
         for node in machine.topology.numa
         if not node.cpus
     ]
@@ -47,71 +48,55 @@ def svg(machine: Machine) -> str:
 
 
 def description(machine: Machine) -> str:
-    """What the drawing shows, in one sentence."""
+    """Return the contents of the drawing in one sentence."""
     topology = machine.topology
-    parts = [
-        _count(len(topology.groups(unit)), name)
-        for unit, name in (
-            ("package", "package"),
-            ("numa", "NUMA domain"),
-            ("core", "core"),
-            ("thread", "hardware thread"),
-        )
-    ]
     caches = [
-        f"{_count(len({cache.cpus for cache in found}), f'L{level} cache')} of {units.bytes_text(found[0].size_bytes)}"
+        f"{units.counted(len({cache.cpus for cache in found}), f'L{level} cache')} of "
+        f"{units.bytes_text(found[0].size_bytes)}"
         for level in range(1, 5)
         if (found := topology.data_caches(level))
     ]
     none = "no caches visible" if topology.caches is not None else "caches not known"
     idle = len(topology.cpus) - len(topology.usable())
-    barred = f"; {_count(idle, 'hardware thread')} not allowed to this process" if idle else ""
-    return f"{', '.join(parts)}; {', '.join(caches) or none}{barred}."
+    barred = f"; {units.counted(idle, 'hardware thread')} not allowed to this process" if idle else ""
+    return f"{counts_text(topology)}; {', '.join(caches) or none}{barred}."
 
 
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"
+def _node_text(node: NumaNode) -> str:
+    return f"NUMA {node.os} · {units.bytes_text(node.memory_bytes)}"
 
 
 def _package(machine: Machine, number: int, cpus: CpuSet) -> _Block:
-    nodes = [node for node in machine.topology.numa if node.cpus & cpus]
-    inside = [
-        _boxed(
-            _domain(machine, node.cpus & cpus),
-            f"NUMA {node.os} · {units.bytes_text(node.memory_bytes)}",
-            "domain",
-        )
-        for node in nodes
-    ]
-    if without := cpus - frozenset().union(*(node.cpus for node in nodes)):
-        inside.append(_boxed(_domain(machine, without), NO_MEMORY, "domain"))
+    domains = [(_node_text(node), node.cpus & cpus) for node in machine.topology.numa if node.cpus & cpus]
+    if without := cpus.difference(*(part for _, part in domains)):
+        domains.append((NO_MEMORY, without))
+    inside = [_boxed(_domain(machine, part), title, "domain") for title, part in domains]
     return _boxed(_stack(inside), f"package {number}", "package")
 
 
 def _domain(machine: Machine, cpus: CpuSet) -> _Block:
-    """The cores of one domain, above the bars of the caches that they share."""
-    last = max((c.level for c in _shared_caches(machine, cpus)), default=0)
-    groups = [c.cpus & cpus for c in _shared_caches(machine, cpus) if c.level == last] or [cpus]
-    blocks = []
+    """Return the cores of one domain, above the bars of the caches that they share."""
+    shared = _shared_caches(machine, cpus)
+    outer = [cache for cache in shared if cache.level == shared[-1].level]
     cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
-    for group in groups:
-        mine = [core for core in cores if core & group]
-        grid = _grid(
-            [_core(machine, core, len(cores) <= DETAILED) for core in mine], 4 if len(cores) <= DETAILED else 12
-        )
-        bars = [c for c in _shared_caches(machine, cpus) if c.cpus & group and c.level == last]
-        blocks.append(
-            _stack([grid, *(_bar(f"L{c.level} {units.bytes_text(c.size_bytes)}", grid.width, 20) for c in bars)], 4)
-        )
+    detailed = len(cores) <= DETAILED
+    blocks = []
+    for group in [cache.cpus & cpus for cache in outer] or [cpus]:
+        grid = _grid([_core(machine, core, detailed) for core in cores if core & group], 4 if detailed else 12)
+        bars = []
+        for cache in (one for one in outer if one.cpus & group):
+            text = f"L{cache.level} {units.bytes_text(cache.size_bytes)}"
+            bars.append(_Block(grid.width, 20, _box(0, 0, grid.width, 20, "cache", text)))
+        blocks.append(_stack([grid, *bars], 4))
     return _stack(blocks)
 
 
 def _shared_caches(machine: Machine, cpus: CpuSet) -> list[Cache]:
-    """Data caches that serve more than one core of the domain."""
+    """Return the data caches that serve several cores of the domain, by level."""
     cores = [core & cpus for core in machine.topology.groups("core") if core & cpus]
-    data = [c for c in machine.topology.data_caches() if c.cpus & cpus]
-    many = [c for c in data if sum(bool(core & c.cpus) for core in cores) > 1]
-    return sorted(many, key=lambda c: (c.level, min(c.cpus)))
+    data = [cache for cache in machine.topology.data_caches() if cache.cpus & cpus]
+    many = [cache for cache in data if sum(bool(core & cache.cpus) for core in cores) > 1]
+    return sorted(many, key=lambda cache: (cache.level, min(cache.cpus)))
 
 
 def _core(machine: Machine, core: CpuSet, detailed: bool) -> _Block:
@@ -138,10 +123,6 @@ def _box(x: float, y: float, width: float, height: float, kind: str, text: str) 
         f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="2"/>'
         f'<text x="{x + width / 2:g}" y="{y + height / 2 + 4:g}" text-anchor="middle">{escape(text)}</text>'
     )
-
-
-def _bar(text: str, width: float, height: float) -> _Block:
-    return _Block(width, height, _box(0, 0, width, height, "cache", text))
 
 
 def _grid(blocks: list[_Block], columns: int, gap: float = 4) -> _Block:

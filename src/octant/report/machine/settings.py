@@ -1,11 +1,10 @@
 """MPI settings for people and programs."""
 
 import json
-import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 
 from msgspec import to_builtins
-from rich.table import Table
 
 from octant.catalogue import Setting
 from octant.catalogue import settings as published
@@ -14,50 +13,43 @@ from octant.mpi import neutral
 from octant.mpi.current import find as find_current
 from octant.mpi.current import find_words, has_words, join_words, suggest
 from octant.mpi.inventory import Inventory
-from octant.mpi.knobs import TITLES, MpiKnob, Problem, find, knobs, presence
-from octant.report.machine.counterparts import found_text
+from octant.mpi.knobs import TITLES, Equivalent, MpiKnob, Problem, find, knobs, presence
+from octant.report.machine.counterparts import command, found_text, indent, legend, names_of, paragraph, row
 from octant.report.machine.current import current_json, current_text, libraries_text, table_text, words_text
-from octant.report.machine.neutral import names_text, neutral_text
-from octant.report.terminal import render, text_width
+from octant.report.tables.layout import text_table
+from octant.report.terminal import text_width
+
+_WIDE = 100  # columns of a table of equivalents with one column for each fact
 
 
 def list_text(inventory: Inventory | None) -> str:
-    """The libraries with the number of their settings; then a block for each purpose: the old names, and those in the
-    library in use, or in MPICH and Open MPI.
-    """
-    libraries = ("mpich", "openmpi") if inventory is None else (inventory.library,)
-    blocks = []
+    """Return the libraries, then the old names for each purpose and those of this library, or of MPICH and Open MPI."""
+    libraries, width = ("mpich", "openmpi") if inventory is None else (inventory.library,), text_width()
+    lines = []
     for knob in knobs():
-        rows = [("once", [o.name for o in knob.originals])]
-        rows += [(TITLES[library], _now(knob, library, inventory)) for library in libraries]
-        width = text_width()
-        lines = [textwrap.fill(" ".join(names), width, initial_indent=f"  {head:<10}", subsequent_indent=" " * 12)
-                 for head, names in rows if names]  # fmt: skip
-        head = textwrap.fill(f"{knob.name}: {knob.meaning}", width, subsequent_indent="  ")
-        blocks.append("\n".join([head, *lines]))
-    count = len({setting.name for setting in published()})
-    more = f"{count} further names, of older systems: `octant catalogue settings` lists them."
-    more += " `octant settings NAME` explains any of these names."
-    parts = ["\n".join(blocks), names_text(text_width()), textwrap.fill(more, text_width())]
-    return "\n\n".join([libraries_text().rstrip(), *parts] if inventory is None else parts)
-
-
-def _now(knob: MpiKnob, library: str, inventory: Inventory | None) -> list[str]:
-    names = [e for e in knob.equivalents if e.library == library and not e.inert]
-    if inventory is not None:
-        names = [e for e in names if presence(e, inventory).startswith("present")]
-    return [e.name for e in names]
+        named = [("once", [one.name for one in knob.originals])]
+        for library in libraries:
+            held = [one for one in knob.equivalents if one.library == library and not one.inert]
+            here = [one for one in held if inventory is None or presence(one, inventory).startswith("present")]
+            named.append((TITLES[library], [one.name for one in here]))
+        lines.append(paragraph(f"{knob.name}: {knob.meaning}", width))
+        lines += [paragraph(" ".join(names), width, f"  {head:<10}", " " * 12) for head, names in named if names]
+    names = ", ".join(setting.name for setting in neutral.settings())
+    more = (
+        f"{len(names_of(published()))} further names, of older systems: `octant catalogue settings` lists them. "
+        "`octant settings NAME` explains any of these names."
+    )
+    own = paragraph(f"`octant run --mpi NAME=VALUE` takes, for any library: {names}.", width)
+    parts = ["\n".join(lines), own, paragraph(more, width, rest="")]
+    return "\n\n".join([*[libraries_text()] * (inventory is None), *parts])
 
 
 def entry_text(word: str, inventory: Inventory | None, installed: Inventory | None = None) -> str:
-    """What `NAME` or `NAME=VALUE` stands for: a setting of a current library, a neutral setting, a setting of the
-    documents with the lines that replace it, or a knob with its names in every library; the knob too where the library
-    in use is asked for.
+    """Return what `NAME` or `NAME=VALUE` is: a setting of a current library, a neutral or published setting, or a knob.
 
     Args:
-        word: as asked
-        inventory: of the library that was asked for
-        installed: of the installed library, which settings of current libraries are compared with; `None`: `inventory`
+        inventory: of the requested library, for which the knob is shown, too.
+        installed: of the installed library, for settings of current libraries; default: `inventory`.
 
     Raises:
         ValueError: neither Octant's tables nor the library in use has such a name; the message lists the nearest.
@@ -82,7 +74,7 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     if documented:
         if not is_named(said[0], name) and is_today(name):
             head = f"{name}: the tables have no entry of this name. It is named as serving the purpose of what follows."
-            parts.append(textwrap.fill(head, text_width(), subsequent_indent="  "))
+            parts.append(paragraph(head, text_width()))
         parts.append(found_text(word, said, text_width()))
     elif said and not own:
         parts.append(_in_documents(said))
@@ -90,13 +82,16 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
 
 
 def _in_documents(said: Sequence[Setting]) -> str:
-    """The names of settings of the documents."""
-    names = "; ".join(dict.fromkeys(setting.name for setting in said))
-    return textwrap.fill(f"In the documents: {names}. `octant settings NAME` shows one.", text_width())
+    text = f"In the documents: {'; '.join(names_of(said))}. `octant settings NAME` shows one."
+    return paragraph(text, text_width(), rest="")
 
 
 def _of_library_alone(name: str, inventory: Inventory | None) -> str:
-    """What the installed library says of a name that no table has, or the settings that have the words of a phrase."""
+    """Return the installed library's value of a name without a table, or the settings with the words of a phrase.
+
+    Raises:
+        ValueError: neither exists.
+    """
     plain = name.removeprefix("OMPI_MCA_")
     if inventory is not None and plain in {*inventory.values, *inventory.aliases}:
         value = inventory.values[inventory.aliases.get(plain, plain)]
@@ -108,12 +103,12 @@ def _of_library_alone(name: str, inventory: Inventory | None) -> str:
 
 
 def _is_written_as_name(text: str) -> bool:
-    """Whether a text is written like a variable, a parameter or an option, and not like a phrase."""
+    """Return whether a text is written like a variable, a parameter or an option, and not like a phrase."""
     return " " not in text.strip() and ("_" in text or text.startswith("-"))
 
 
 def phrases(words: Sequence[str]) -> list[str]:
-    """The names asked for: several words together where they mean something together (`huge pages`), else each."""
+    """Return the requested names: several words as one phrase if they have a meaning together (`huge pages`)."""
     together, joined = " ".join(words), join_words(words)
     if len(words) < 2 or len(joined) < len(words):
         return joined
@@ -156,48 +151,92 @@ def _unknown(name: str, inventory: Inventory | None) -> str:
     )
 
 
+def _system_text(system: str, default: str) -> str:
+    return f"({system}{'; ' + default if default else ''})"
+
+
 def _place_text(knob: MpiKnob, name: str) -> str:
-    """The library of a name and what is known of it there, as a head of the purpose to which it belongs."""
+    """Return the library of a name and its description there, as a heading of the purpose to which it belongs."""
     plain = name.removeprefix("OMPI_MCA_")
-    facts = [f"({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals if o.name == plain]
-    for e in (e for e in knob.equivalents if e.name == plain):
-        versions = " ".join(filter(None, [e.since and f"from {e.since}", e.until and f"before {e.until}"]))
-        facts.append(f"({TITLES[e.library]}{' ' + versions if versions else ''}){': ' + e.note if e.note else ''}")
-    return textwrap.fill(f"{name}  {'; '.join(facts)}", text_width(), subsequent_indent="  ") + "\n" if facts else ""
+    facts = [_system_text(one.system, one.default) for one in knob.originals if one.name == plain]
+    for one in (one for one in knob.equivalents if one.name == plain):
+        library = " ".join(filter(None, [TITLES[one.library], _versions(one)]))
+        facts.append(f"({library}){': ' + one.note if one.note else ''}")
+    return paragraph(f"{name}  {'; '.join(facts)}", text_width()) + "\n" if facts else ""
+
+
+def _versions(one: Equivalent) -> str:
+    return " ".join(filter(None, [one.since and f"from {one.since}", one.until and f"before {one.until}"]))
 
 
 def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
     head = [knob.name, f"  {knob.meaning}", f"  Does it still matter? {knob.matters}."]
-    head += [f"  once: {o.name} ({o.system}{'; ' + o.default if o.default else ''})" for o in knob.originals]
-    text = "\n".join(textwrap.fill(line, text_width(), subsequent_indent="    ") for line in head)
-    if not knob.equivalents:
-        return text
+    head += [f"  once: {one.name} {_system_text(one.system, one.default)}" for one in knob.originals]
+    lines = [paragraph(line, text_width(), rest="    ") for line in head]
     rows = []
-    for e in knob.equivalents:
-        versions = " ".join(filter(None, [e.since and f"from {e.since}", e.until and f"before {e.until}"]))
-        note = e.note or ("" if e.checked else "not checked")
-        row = {"library": TITLES[e.library], "name": e.name, "versions": versions, "default": e.default}
-        rows.append(row | {"here": presence(e, inventory), "note": note})
-    if text_width() < _WIDE:  # names are to be copied and never broken; the rest goes into one column
-        for row in rows:
-            default = row.pop("default")
-            said = [row.pop("versions"), default and f"default {default}", row["note"]]
-            row["note"] = "; ".join(filter(None, said))
-    table = Table(box=None, pad_edge=False)
-    columns = [column for column in rows[0] if any(row[column] for row in rows)]
-    for column in columns:
-        longest = max(len(row[column]) for row in rows) if column == "name" else None
-        table.add_column(column, overflow="fold", min_width=longest, no_wrap=column == "name")
-    for row in rows:
-        table.add_row(*(row[column] for column in columns))
-    return text + "\n" + render(table)
+    for one in knob.equivalents:
+        note, versions, default = one.note or ("" if one.checked else "not checked"), _versions(one), one.default
+        if text_width() < _WIDE:  # names are to be copied and never broken; the rest goes into one column
+            note = "; ".join(filter(None, [versions, default and f"default {default}", note]))
+            versions = default = ""
+        rows.append((TITLES[one.library], one.name, versions, default, presence(one, inventory), note))
+    names = ("library", "=name", "versions", "default", "here", "note")
+    used = [number for number in range(len(names)) if any(row[number] for row in rows)]
+    if rows:
+        lines.append(text_table([names[number] for number in used], [[row[number] for number in used] for row in rows]))
+    return "\n".join(lines)
 
 
-_WIDE = 100
+def neutral_text(setting: neutral.Neutral, library: neutral.Library | None, width: int) -> str:
+    """Return the meaning, values and an example of a neutral setting; then its variables in one library, or in all."""
+    shown = setting.maps
+    if library is not None:  # with any transport
+        shown = tuple(one for one in shown if one.holds(replace(library, path=one.path, device=one.device)))
+    names = [one.name for one in published() if one.neutral.partition("=")[0] == setting.name]
+    title = library.title if library else "any library"
+    rows = [
+        setting.name,
+        row("meaning", setting.meaning, width),
+        row("values", setting.allowed(), width),
+        command(f"octant run p2p --mpi {setting.name}={example(setting)}", width, "with Octant"),
+        row("once", ", ".join(dict.fromkeys(names)), width),
+        "" if shown else row("", f"No variable of {title} is known for it.", width),
+    ]
+    words = legend((one.proof for one in shown if not one.cannot), width)
+    blocks = ["\n".join(filter(None, rows)), "\n".join(_neutral_row(one, width) for one in shown), words]
+    return "\n\n".join(filter(None, blocks))
+
+
+def example(setting: neutral.Neutral) -> str:
+    """Return a value to try: that of an old setting, or one that most of the first libraries can express."""
+    old = [one.neutral.partition("=")[2] for one in published() if one.neutral.startswith(f"{setting.name}=")]
+    if setting.values:
+        refusals = {word: [word in one.cannot_words for one in setting.maps] for word in (*old, *setting.values)}
+        return max(refusals, key=lambda word: [*refusals[word], True].index(True))
+    usual = {"names": "eth0", "algorithm": "allreduce:ring", "seconds": "1s"}
+    return old[0] if old else usual.get(setting.kind, str(max(2, setting.least)))
+
+
+def _neutral_row(one: neutral.Row, width: int) -> str:
+    """Return evidence, library, version and transport; the variables; and what is not possible."""
+    if one.cannot:
+        return row("cannot", f"{one.where}: {one.cannot}", width)
+    formulas = {"text": "the value", "word": "the algorithm"}
+    texts = []
+    for name, formula in one.set.items():
+        value = formulas.get(formula, formula.removesuffix(" or more").replace(" at least", ", at least"))
+        texts.append(f"{name} = {value}")
+    for word, variables in one.words.items():
+        values = " ".join(f"{name}={value}" for name, value in variables.items()) or "nothing, it is the default"
+        texts.append(f"{word}: {values}")
+    before = " " * (indent(width) + 2)
+    lines = [row(one.proof, f"{one.where}: {one.note}" if one.note else one.where, width)]
+    lines += [paragraph(text, width, before, before + "  ") for text in texts]
+    return "\n".join([*lines, *(row("cannot", f"{word}: {why}", width) for word, why in one.cannot_words.items())])
 
 
 def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: int) -> str:
-    """What `--check` found."""
+    """Return the result of `--check`."""
     using = f"{TITLES[inventory.library]} {inventory.version}"
     if not problems:
         return f"{checked} MPI settings checked against the {len(inventory.values)} that {using} has: nothing wrong"
@@ -205,7 +244,7 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
 
 
 def as_json(words: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:
-    """The same as JSON; without names, of all knobs."""
+    """Return the same as JSON; without names, of all knobs."""
     pairs = [(name, value) for name, _equals, value in (word.partition("=") for word in words)]
     names = [name for name, _value in pairs]
     held = [knob for name in names for knob in _knobs_of(name)] if names else knobs()

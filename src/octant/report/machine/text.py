@@ -9,11 +9,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, PageSize, Topology
+from octant.machine import LAST_CACHE, Cache, CpuSet, Machine, PageSize, Topology
 from octant.machine.codec import to_json
 from octant.machine.cpusets import cpus_text
 from octant.machine.modes import numa_mode
 from octant.placement.draw import NO_MEMORY
+from octant.report.tables.layout import text_table
 from octant.report.terminal import render
 from octant.units import bytes_text, counted, si_text
 
@@ -22,13 +23,7 @@ _FLAGS = (  # in the order of people's interest: the name, and the flags whose r
     ("SVE2", "sve2"), ("SVE", "sve"), ("BF16", "bf16"), ("I8MM", "i8mm"), ("Neon", "asimd"),
     ("MMA", "mma"), ("VSX", "vsx"), ("VMX", "altivec"),
 )  # fmt: skip
-_SHADOWED = {
-    "AVX": "AVX2",
-    "SSE2": "AVX",
-    "SVE": "SVE2",
-    "Neon": "SVE",
-    "VMX": "VSX",
-}  # the stronger one implies it
+_SHADOWED = {"AVX": "AVX2", "SSE2": "AVX", "SVE": "SVE2", "Neon": "SVE", "VMX": "VSX"}  # the stronger one implies it
 _SETTINGS = (
     ("kernel", "kernel"), ("distribution", "distribution"), ("virtualisation", "virtualisation"),
     ("container", "container"), ("governor", "governor"), ("turbo", "turbo"), ("SMT", "smt"),
@@ -40,54 +35,49 @@ _LIMITS = (
     ("memory limit", "cgroup_memory_bytes"), ("lockable memory", "limit_memlock_bytes"), ("stack", "limit_stack_bytes"),
 )  # fmt: skip
 _WORDS = {
-    ("numa_balancing", "0"): "off",
-    ("numa_balancing", "1"): "on",
-    ("smt", "notsupported"): "not supported",
-    ("smt", "notimplemented"): "not implemented",
-    ("pmu", "no"): "none shown",
-    ("pmu", "yes"): "there",
-}
+    ("numa_balancing", "0"): "off", ("numa_balancing", "1"): "on", ("smt", "notsupported"): "not supported",
+    ("smt", "notimplemented"): "not implemented", ("pmu", "no"): "none shown", ("pmu", "yes"): "there",
+}  # fmt: skip
 
 
 def as_json(machine: Machine) -> str:
-    """The machine for programs; `octant.machine.codec.StoredMachine` reads it."""
+    """Return the machine as JSON, which `octant.machine.codec.StoredMachine` reads."""
     return json.dumps(to_json(machine), indent=2)
 
 
 def as_text(machine: Machine) -> str:
-    """The machine for the terminal."""
-    parts: list[RenderableType] = [_headline(machine), Text(), *_drawing(machine), Text(), _caches(machine.topology)]
-    if any(node.distances for node in machine.topology.numa[1:]):
-        parts += [Text(), _distances(machine.topology)]
-    parts += [Text(), _facts(machine)]
+    """Return the machine for the terminal."""
+    top = machine.topology
+    parts = [render(Group(_headline(machine), Text(), *_drawing(machine))), _caches(top)]
+    if any(node.distances for node in top.numa[1:]):
+        rows = [(f"NUMA {node.os}", *(node.distances or ["not known"])) for node in top.numa]
+        parts.append(text_table(("distance", *(f">{node.os}" for node in top.numa)), rows))
+    parts.append(text_table(("=", ""), _facts(machine)))
     if machine.disagreements:
-        parts += [Text(), *_contradictions(machine.disagreements)]
-    return render(Group(*parts))
+        parts.append("\n".join([render(Text("Sources disagree", style="bold")), *_disagreements(machine)]))
+    return "\n\n".join(parts)
 
 
-def _headline(machine: Machine) -> RenderableType:
-    top, processor = machine.topology, machine.processor
-    clock = f", {si_text(processor.nominal_hz, 'Hz')} stated" if processor.nominal_hz else ""
+def counts_text(top: Topology) -> str:
+    """Return the numbers of packages, NUMA domains, cores and hardware threads."""
     units = (("package", "package"), ("numa", "NUMA domain"), ("core", "core"), ("thread", "hardware thread"))
     numbers = ((len(top.groups(unit)), name) for unit, name in units)
-    counts = ", ".join(counted(number, name) if number else f"{name}s not known" for number, name in numbers)
-    part = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
-    text = Text(machine.name, style="bold")
-    text.append(f"  {processor.model} ({processor.architecture or 'architecture not known'}{clock})", style="not bold")
+    return ", ".join(counted(number, name) if number else f"{name}s not known" for number, name in numbers)
+
+
+def _headline(machine: Machine) -> Text:
+    top, processor = machine.topology, machine.processor
+    clock = f", {si_text(processor.nominal_hz, 'Hz')} stated" if processor.nominal_hz else ""
+    usable = "" if len(top.allowed) == len(top.cpus) else f"; {len(top.allowed)} usable here"
     size = "memory not known" if machine.memory_bytes is None else f"{bytes_text(machine.memory_bytes)} of memory"
-    text.append(f"\n{counts}{part}; {size}", style="not bold")
-    return text
-
-
-def _last_level(top: Topology) -> list[Cache]:
-    data = top.data_caches()
-    return [cache for cache in data if cache.level == max(c.level for c in data)]
+    model = f"  {processor.model} ({processor.architecture or 'architecture not known'}{clock})\n"
+    return Text.assemble((machine.name, "bold"), model, f"{counts_text(top)}{usable}; {size}")
 
 
 def _drawing(machine: Machine) -> Iterator[RenderableType]:
-    """One line a NUMA domain, or a last-level cache where a domain has several; `[0,64]` is a core and its threads."""
-    top = machine.topology
-    cores, last = top.groups("core"), _last_level(top)
+    """Return a line for each NUMA domain, or for each of its last-level caches; `[0,64]` is a core and its threads."""
+    top, data = machine.topology, machine.topology.data_caches()
+    cores, last = top.groups("core"), [cache for cache in data if cache.level == max(one.level for one in data)]
     disputed = {entry.subject for entry in machine.disagreements}
     caveat, forbidden = " (disputed, see below)", top.forbidden_nodes()
     for package in top.groups("package"):
@@ -96,9 +86,7 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
         yield Text(f"package {name}" + _cache_text(around) + caveat * (bool(around) and LAST_CACHE in disputed))
         for node in top.numa:
             here = node.cpus & package
-            if node.cpus and not here:
-                continue
-            if not here and package != top.groups("package")[0]:
+            if not here and (node.cpus or package != top.groups("package")[0]):
                 continue  # memory without cores is drawn once
             shared = [cache for cache in last if here and cache.cpus >= here and not cache.cpus >= package]
             size = f"  {bytes_text(node.memory_bytes)}" if node.memory_bytes else ""
@@ -107,9 +95,8 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
             size += "".join(f"  memory-side cache {bytes_text(cache)}" for cache in node.side_caches)
             yield Padding(Text(f"NUMA {node.os}{size}" + _cache_text(shared)), (0, 0, 0, 2))
             within = [cache for cache in last if cache.cpus < here]
-            split = (
-                within if sum(len(cache.cpus) for cache in within) == len(here) and _is_coarse(within, cores) else []
-            )
+            coarse = any(sum(core <= cache.cpus for core in cores) > 2 for cache in within)
+            split = within if coarse and sum(len(cache.cpus) for cache in within) == len(here) else []
             for cache in split:
                 yield _line(f"L{cache.level} {bytes_text(cache.size_bytes)} ", _boxes(top, cores, cache.cpus))
             if here and not split:
@@ -119,10 +106,6 @@ def _drawing(machine: Machine) -> Iterator[RenderableType]:
             yield _line("", _boxes(top, cores, outside))
     if top.allowed != frozenset(cpu.os for cpu in top.cpus):
         yield Text("  [ ] may be used by this process, ( ) may not", style="dim")
-
-
-def _is_coarse(caches: list[Cache], cores: tuple[CpuSet, ...]) -> bool:
-    return any(sum(1 for core in cores if core <= cache.cpus) > 2 for cache in caches)
 
 
 def _cache_text(caches: list[Cache]) -> str:
@@ -143,60 +126,34 @@ def _boxes(top: Topology, cores: tuple[CpuSet, ...], within: CpuSet) -> Text:
 
 def _line(head: str, boxes: Text) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
-    if head:
-        grid.add_column(no_wrap=True)
-    grid.add_column()
-    grid.add_row(*([head] if head else []), boxes)
+    grid.add_column(no_wrap=bool(head))
+    grid.add_row(*filter(None, [head]), boxes)
     return Padding(grid, (0, 0, 0, 4))
 
 
-def _caches(top: Topology) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
-    for column, justify in (
-        ("cache", "left"),
-        ("size", "right"),
-        ("line", "right"),
-        ("how many", "right"),
-        ("of", "left"),
-    ):
-        table.add_column(column, justify="right" if justify == "right" else "left")
-    cores = top.groups("core")
-    kinds = Counter(
-        (
-            c.level,
-            c.kind,
-            c.size_bytes or 0,
-            c.line_bytes or 0,
-            sum(1 for core in cores if core & c.cpus),
-            len(c.cpus) if any(c.cpus < core for core in cores) else 0,  # those of a core that has several such caches
-        )
-        for c in top.caches or ()
-    )
+def _caches(top: Topology) -> str:
+    """Return a table of the sorts of caches, with the number of each and the cores that share one."""
+    if not top.caches:
+        return "Caches are not known." if top.caches is None else "No cache is described."
+    cores, count = top.groups("core"), Counter[tuple[int, str, int, int, int, int]]()
     with_cache: dict[tuple[int, str], CpuSet] = {}
-    for one in top.caches or ():
+    for one in top.caches:
+        sharing = sum(bool(core & one.cpus) for core in cores)
+        part = len(one.cpus) if any(one.cpus < core for core in cores) else 0  # of a core with several such caches
+        count[one.level, one.kind, one.size_bytes or 0, one.line_bytes or 0, sharing, part] += 1
         with_cache[one.level, one.kind] = with_cache.get((one.level, one.kind), frozenset()) | one.cpus
-    for (level, kind, size, line, sharing, part), count in sorted(kinds.items()):
+    rows = []
+    for (level, kind, size, line, sharing, part), number in sorted(count.items()):
         letter = {"data": "d", "instruction": "i", "unified": ""}[kind]
-        having = sum(1 for core in cores if core & with_cache[level, kind])
-        alone = "each core" if having == len(cores) else f"{having} of {len(cores)} cores"
-        of = alone if sharing == 1 else f"{sharing} cores"
-        of = counted(part, "hardware thread") if part else of
-        table.add_row(f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), str(count), of)
-    return table if top.caches else Text("No cache is described." if top.caches == () else "Caches are not known.")
-
-
-def _distances(top: Topology) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("distance")
-    for node in top.numa:
-        table.add_column(str(node.os), justify="right")
-    for node in top.numa:
-        table.add_row(f"NUMA {node.os}", *(map(str, node.distances) if node.distances else ["not known"]))
-    return table
+        having = sum(bool(core & with_cache[level, kind]) for core in cores)
+        of = "each core" if having == len(cores) else f"{having} of {len(cores)} cores"
+        of = counted(part, "hardware thread") if part else of if sharing == 1 else f"{sharing} cores"
+        rows.append((f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), number, of))
+    return text_table(("cache", ">size", ">line", ">how many", "of"), rows)
 
 
 def instructions(flags: frozenset[str]) -> str:
-    """The instruction sets that matter for speed: `AMX (bf16, int8, tile), AVX-512 (bf16, …), AVX2, FMA`."""
+    """Return the instruction sets that matter for speed: `AMX (bf16, int8, tile), AVX-512 (bf16, …), AVX2, FMA`."""
     found: dict[str, str] = {}
     for name, start in _FLAGS:
         family = name in ("AMX", "AVX-512")
@@ -206,24 +163,17 @@ def instructions(flags: frozenset[str]) -> str:
     return ", ".join(text for name, text in found.items() if _SHADOWED.get(name) not in found)
 
 
-def _facts(machine: Machine) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("instruction sets", instructions(machine.processor.flags) or "not stated")
-    table.add_row("NUMA mode", numa_mode(machine))
-    for label, value in _topology_facts(machine):
-        table.add_row(label, value)
-    table.add_row("page sizes", pages_text(machine.page_sizes) or "not known")
-    for label, value in setting_texts(machine.system):
-        table.add_row(label, value)
-    for name, version in machine.software.items():
-        table.add_row(name, version)
-    return table
+def _facts(machine: Machine) -> Iterator[tuple[str, str]]:
+    yield "instruction sets", instructions(machine.processor.flags) or "not stated"
+    yield "NUMA mode", numa_mode(machine)
+    yield from _topology_facts(machine)
+    yield "page sizes", pages_text(machine.page_sizes) or "not known"
+    yield from setting_texts(machine.system)
+    yield from machine.software.items()
 
 
 def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Kinds of cores, memory attributes and hardware threads that are not online, where there are such."""
+    """Return kinds of cores, memory attributes, hardware threads that are offline, and what is not known."""
     top = machine.topology
     names = {cpu.os: cpu.kind for cpu in top.cpus}
     for kind in top.kinds or ():
@@ -245,34 +195,26 @@ def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def pages_text(sizes: Iterable[PageSize]) -> str:
-    """Page sizes with what is in their pools: `4 KiB, 2 MiB (empty pool)`."""
-    return ", ".join(map(_page, sizes))
-
-
-def _page(page: PageSize) -> str:
-    pool = "" if page.pool_pages is None else f" ({page.free_pages} of {page.pool_pages} free)"
-    return bytes_text(page.size_bytes) + (" (empty pool)" if page.pool_pages == 0 else pool)
+    """Return page sizes with the contents of their pools: `4 KiB, 2 MiB (empty pool)`."""
+    texts = []
+    for page in sizes:
+        pool = "" if page.pool_pages is None else f" ({page.free_pages} of {page.pool_pages} free)"
+        texts.append(bytes_text(page.size_bytes) + (" (empty pool)" if page.pool_pages == 0 else pool))
+    return ", ".join(texts)
 
 
 def setting_texts(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Settings that matter for speed, in the words of people."""
+    """Return settings that matter for speed, with labels and values for people."""
     for label, key in _SETTINGS:
         if system.get(key, "none") != "none":
             yield label, _WORDS.get((key, system[key]), system[key])
     for label, key in _LIMITS:
-        limit = system.get(key)
-        if limit:
+        if limit := system.get(key):
             yield label, bytes_text(int(limit)) if limit.isdigit() else limit
 
 
-def _contradictions(found: tuple[Disagreement, ...]) -> Iterator[RenderableType]:
-    yield Text("Sources disagree", style="bold")
-    for entry in found:
-        yield Text(f"  {entry.subject}")
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        for source, says in entry.statements:
-            grid.add_row(source, says)
-        grid.add_row("trusted", entry.trusted)
-        yield Padding(grid, (0, 0, 0, 4))
+def _disagreements(machine: Machine) -> Iterator[str]:
+    for entry in machine.disagreements:
+        yield f"  {entry.subject}"
+        rows = [*entry.statements, ("trusted", entry.trusted)]
+        yield text_table(("=", ""), [(f"    {source}", what) for source, what in rows])

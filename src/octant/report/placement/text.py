@@ -63,15 +63,12 @@ def as_json(answer: Translation) -> str:
             "rank": place.rank,
             "cpus": sorted(place.cpus),
             "threads": [sorted(held) for held in place.threads],
-            "memory": list(place.memory),
-            "coordinates": list(place.coordinates),
+            "memory": place.memory,
+            "coordinates": place.coordinates,
         }
         for place in answer.placement.ranks
     ]
-    launchers: dict[str, dict[str, object]] = {
-        name: {"lines": w.lines, "exact": w.exact, "cannot": w.cannot, "files": dict(w.files)}
-        for name, w in answer.launchers.items()
-    }
-    found = {"request": str(answer.request), "read_as": answer.read_as, "ranks": ranks}
+    launchers = {name: {**vars(one), "files": dict(one.files)} for name, one in answer.launchers.items()}
     launchers |= {one.name: one.as_data() for one in answer.broken}
+    found = {"request": str(answer.request), "read_as": answer.read_as, "ranks": ranks}
     return json.dumps({**found, "remarks": answer.remarks, "launchers": launchers}, indent=2)

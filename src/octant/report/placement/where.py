@@ -1,9 +1,10 @@
 """Observed placement of a program: a row for each thread, and JSON."""
 
 import json
+from collections.abc import Iterator
 
 from octant.launch.pages import MIDDLE, SEGMENTS, PageSizes
-from octant.launch.watch import Thread, Watched, WatchedProcess
+from octant.launch.watch import Watched, WatchedProcess
 from octant.placement import numbers_text
 from octant.report.tables.layout import text_table
 from octant.units import bytes_text, counted
@@ -12,52 +13,44 @@ from octant.units import bytes_text, counted
 def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
     """Return a table for the terminal; `differences` are those from the requested placement (`None`: no request)."""
     if not watched.processes:
-        return f"octant where: no process of the program was observed on {watched.host} (it ran for {watched.seconds:.2f} s)"
+        time = f"{watched.seconds:.2f} s"
+        return f"octant where: no process of the program was observed on {watched.host} (it ran for {time})"
     columns = (
         ">rank", "process", ">thread", "allowed CPUs", "ran on", ">CPU time", ">memory", "NUMA nodes", ">huge pages"
     )  # fmt: skip
-    rows = [
-        _row(process, thread, first=number == 0)
-        for process in watched.processes
-        for number, thread in enumerate(process.threads.values())
-    ]
-    lines = [text_table(columns, rows), *map(_pages, filter(None, (process.pages for process in watched.processes)))]
+    lines = [text_table(columns, [row for process in watched.processes for row in _rows(process)])]
+    lines += [_pages(process.pages) for process in watched.processes if process.pages]
     lines += [f"{watched.host}, {watched.seconds:.1f} s, {counted(watched.looks, 'sample')}"]
     if differences is not None:
         lines += [f"NOT AS REQUESTED: {text}" for text in differences] or ["placed as requested"]
     return "\n".join(lines)
 
 
-def _row(process: WatchedProcess, thread: Thread, first: bool) -> list[str]:
-    ran = ", ".join(f"{cpu}: {100 * n / thread.seen_on.total():.0f} %" for cpu, n in thread.seen_on.most_common(4))
-    if len(thread.seen_on) == 1:
-        ran = str(next(iter(thread.seen_on)))
+def _rows(process: WatchedProcess) -> Iterator[list[str]]:
+    """Return a row for each thread; the first has the process and its memory."""
     total = sum(process.node_bytes.values())
-    nodes = (
-        ", ".join(f"{node}: {100 * held / total:.0f} %" for node, held in process.node_bytes.items()) if total else ""
-    )
-    rank = str(process.local_rank if process.rank is None else process.rank)
-    head = [rank, f"{process.name} {process.pid}"] if first else ["", ""]
-    memory = [bytes_text(total) if total else "", nodes, f"{100 * process.huge_bytes / total:.0f} %" if total else ""]
-    return [
-        *head,
-        thread.name if thread.tid != process.pid else "main",
-        numbers_text(thread.mask),
-        ran,
-        f"{thread.cpu_s:.2f} s",
-        *(memory if first else ["", "", ""]),
-    ]
+    rank = process.local_rank if process.rank is None else process.rank
+    head, memory = [str(rank), f"{process.name} {process.pid}"], list[str]()
+    if total:
+        nodes = ", ".join(f"{node}: {100 * held / total:.0f} %" for node, held in process.node_bytes.items())
+        memory = [bytes_text(total), nodes, f"{100 * process.huge_bytes / total:.0f} %"]
+    for thread in process.threads.values():
+        ran = ", ".join(f"{cpu}: {100 * n / thread.seen_on.total():.0f} %" for cpu, n in thread.seen_on.most_common(4))
+        if len(thread.seen_on) == 1:
+            ran = str(next(iter(thread.seen_on)))
+        name = thread.name if thread.tid != process.pid else "main"
+        yield [*head, name, numbers_text(thread.mask), ran, f"{thread.cpu_s:.2f} s", *memory]
+        head, memory = ["", ""], []
 
 
 def _pages(pages: PageSizes) -> str:
     """Return MiB of each segment on pages of each size."""
     sizes = pages.sizes()
-    rows = []
-    for segment in (name for name in SEGMENTS if name in pages.by_segment):
-        held = pages.by_segment[segment]
-        cells = (_mib(pages, held.get(size, 0), size) for size in sizes)
-        rows.append((segment, *cells, f"{sum(held.values()) / 2**20:.1f}"))
-    rows.append(("all", *(_mib(pages, pages.total(size), size) for size in sizes), f"{pages.total() / 2**20:.1f}"))
+    held = {name: pages.by_segment[name] for name in SEGMENTS if name in pages.by_segment}
+    rows = [
+        (name, *(_mib(pages, by_size.get(size, 0), size) for size in sizes), f"{sum(by_size.values()) / 2**20:.1f}")
+        for name, by_size in {**held, "all": {size: pages.total(size) for size in sizes}}.items()
+    ]
     table = text_table(("MiB on pages of", *(f">{bytes_text(size)}" for size in sizes), ">all"), rows)
     note = f"\nThe column {bytes_text(sizes[0])} includes pages of {bytes_text(MIDDLE)}: {pages.unknown}."
     return "\n" + table + note * bool(pages.unknown)
@@ -79,7 +72,7 @@ def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
             "name": process.name,
             "bytes_on_node": {str(node): held for node, held in process.node_bytes.items()},
             "huge_bytes": process.huge_bytes,
-            "pages": _pages_json(process.pages),
+            "pages": _pages_json(process.pages) if process.pages else None,
             "threads": [
                 {
                     "tid": thread.tid,
@@ -97,10 +90,8 @@ def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
     return json.dumps({**facts, "processes": processes, "not_as_asked": differences}, indent=2)
 
 
-def _pages_json(pages: PageSizes | None) -> dict[str, object] | None:
-    """Return bytes by segment and page size; those of 64 KiB are `null` if they are unknown, and `unknown` is the reason."""
-    if pages is None:
-        return None
+def _pages_json(pages: PageSizes) -> dict[str, object]:
+    """Return bytes by segment and page size; those of 64 KiB are `null` if they are unknown, with the reason."""
     unknown = {str(MIDDLE): None} if pages.unknown and pages.base_bytes != MIDDLE else {}
     segments = {
         name: {str(size): held for size, held in sorted(sizes.items())} | unknown

@@ -17,7 +17,7 @@ from octant.report.claims import mark
 from octant.report.tables.layout import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from octant.analysis.summary import Summary
     from octant.benchmarks import Benchmark
@@ -41,7 +41,22 @@ def text(
     if own := benchmark.part("tables"):
         links = dict.fromkeys(one.link for one in summary.figures if one.link)
         return str(own.text(summary, chosen, (*below, *map(claims.link_text, links))))
-    return _rows_text(summary, benchmark)
+    rows = _shown(summary, benchmark)
+    shown = [row for row in rows if not row.reason]
+    limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
+    lines: list[tuple[str, ...]] = [
+        ("", "median", "low … high", f"as {benchmark.short_name}", "of limit", "checks", "rule", "")
+    ]
+    for (test, ranks), of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
+        several = list(of_test)
+        common = [word for word in several[0].shown if all(word in row.shown for row in several)]
+        number = f"ranks {NOT_STATED}" if ranks is None else units.counted(ranks, "rank")
+        lines.append((", ".join([test, number, *map(_readable, common)]),))
+        lines += [_cells(row, common, limits) for row in several]
+    title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
+    missing = dict.fromkeys(f"  {row.test}: {row.reason}" for row in rows if row.reason)
+    notes = _notes(summary, benchmark, shown, limits) if shown else []
+    return "\n".join([title, *aligned(lines, right=(1, 2, 3, 4)), *["Not measured:"] * bool(missing), *missing, *notes])
 
 
 def as_json(summary: Summary, benchmark: Benchmark, chosen: BenchmarkArguments = _NOTHING) -> str:
@@ -105,34 +120,8 @@ def _shown(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     raise Refusal(f"cannot print {run.id} as {benchmark.command} ({why}); try octant report {run.id}", Exit.WRONG_WORD)
 
 
-def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
-    """Return the rows of all tests that have a figure, those that have none with the reason, and notes on columns."""
-    rows = _shown(summary, benchmark)
-    shown = [row for row in rows if not row.reason]
-    limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
-    head = ("", "median", "low … high", f"as {benchmark.short_name}", "of limit", "checks", "rule", "")
-    lines: list[tuple[str, ...]] = [head]
-    for test, of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
-        several = list(of_test)
-        common = [word for word in several[0].shown if all(word in row.shown for row in several)]
-        lines.append((f"{test[0]}, {_ranks_text(test[1])}{_settings(common)}",))
-        lines += [_cells(row, common, limits) for row in several]
-    title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
-    return "\n".join(
-        [title, *aligned(lines, right=(1, 2, 3, 4)), *_missing(rows), *_notes(summary, benchmark, shown, limits)]
-    )
-
-
-def _ranks_text(ranks: int | None) -> str:
-    return f"ranks {NOT_STATED}" if ranks is None else units.counted(ranks, "rank")
-
-
-def _settings(words: Iterable[str]) -> str:
-    return "".join(f", {_readable(word)}" for word in words)
-
-
 def _readable(word: str) -> str:
-    """`bytes=256MiB` for `bytes=268435456`; what is no whole number of KiB stays as it is."""
+    """Return `bytes=256MiB` for `bytes=268435456`; other values stay."""
     name, _, value = word.partition("=")
     if name != "bytes" or not value.isdigit() or int(value) % 1024:
         return word
@@ -153,25 +142,21 @@ def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> 
         share,
         row.verdict,
         row.rule,
-        " ".join(own) + (f" {UNMEASURABLE}" if row.invalid else " *" * bool(row.caveats)),
+        "  ".join(filter(None, [" ".join(own), UNMEASURABLE if row.invalid else claims.short_caveat(row.caveats)])),
     )
 
 
-def _missing(rows: Sequence[BenchmarkRow]) -> list[str]:
-    reasons = dict.fromkeys((row.test, row.reason) for row in rows if row.reason)
-    return ["Not measured:", *(f"  {test}: {reason}" for test, reason in reasons)] if reasons else []
-
-
 def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow], limits: dict[str, str]) -> list[str]:
-    if not shown:
-        return []
     name = benchmark.short_name
+    details = [f"details: octant report {summary.run.id} --notes"] * any(row.caveats or row.invalid for row in shown)
     if summary.run.imported:
-        return [*benchmark.notes, f"The values are {summary.run.source}; with several outputs they are medians."]
+        source = f"The values are {summary.run.source}. If there are several outputs, they are medians."
+        return [*benchmark.notes, source, *details]
     found = [
         *benchmark.notes,
         f"as {name}: the same samples, reduced by the rule of {name} (minimum time) if it differs from the median.",
-        f"baseline: the algorithm of {name}; optimised: a different algorithm for the same data, with the same verification.",
+        f"baseline: the algorithm of {name}; "
+        "optimised: a different algorithm for the same data, with the same verification.",
     ]
     if of_peak := over_peak(summary, benchmark):
         peak, figures = of_peak
@@ -185,8 +170,4 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
             found.append(f"Relative to the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
     found += claims.legend(figure.value for figure in summary.figures)
     found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
-    if any(row.invalid for row in shown):
-        found.append(f"{UNMEASURABLE}: not measurable; for the reason, see octant report {summary.run.id}.")
-    if any(row.caveats and not row.invalid for row in shown):
-        found.append(f"* limited reliability; for the reason, see octant report {summary.run.id}.")
-    return found
+    return found + details

@@ -20,25 +20,25 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: 
 
     Args:
         columns: the headings; `>` in front aligns the cells right, `=` left, and both keep each cell on one line.
-        rows: the cells; a shorter row is filled up.
+        rows: the cells, texts of rich or others; a shorter row is filled up.
     """
     from rich.table import Table  # noqa: PLC0415 - loaded only when a table is printed
     from rich.text import Text  # noqa: PLC0415
 
     from octant.report.terminal import render  # noqa: PLC0415
 
-    lines = [[str(cell) for cell in row] for row in rows]
+    lines = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
     names = [column.lstrip(">=") for column in columns]
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, show_header=any(names))
     for number, (column, name) in enumerate(zip(columns, names, strict=True)):
         whole = column[:1] in (">", "=")
-        cells = [name, *(line[number] for line in lines if number < len(line))]
+        cells = [name, *(line[number].plain for line in lines if number < len(line))]
         # rich cuts cells that do not fit, unless their width is the least width of the column
         longest = max(len(part) for cell in cells for part in (cell.splitlines() or [""])) if whole else None
         right = "right" if column.startswith(">") else "left"
         table.add_column(Text(name), justify=right, no_wrap=whole, min_width=longest, overflow="fold")  # type: ignore[arg-type]
     for line in lines:
-        table.add_row(*map(Text, line))
+        table.add_row(*line)
     return render(table)
 
 

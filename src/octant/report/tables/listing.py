@@ -1,11 +1,12 @@
-"""The runs of a store, a row for each."""
+"""Tables of the runs of a store and of the suites that come with Octant."""
 
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from octant.report.tables.layout import aligned
+from octant import suites
+from octant.report.tables.layout import aligned, text_table
 from octant.store import Listed
 from octant.units import counted
 
@@ -45,12 +46,7 @@ def as_json(runs: Sequence[Listed]) -> str:
     """Return the same rows as JSON."""
     rows = [
         {
-            "id": run.id,
-            "title": run.title,
-            "started": run.started,
-            "machine": run.machine,
-            "points": run.points,
-            "failures": run.failures,
+            **{name: getattr(run, name) for name in ("id", "title", "started", "machine", "points", "failures")},
             "complete": run.left == 0,
             "imported": run.who.startswith("import "),
             "folder": run.folder,
@@ -58,3 +54,24 @@ def as_json(runs: Sequence[Listed]) -> str:
         for run in runs
     ]
     return json.dumps(rows, indent=2)
+
+
+def suites_text() -> str:
+    """Return a table of the suites, with the errors of unreadable files and the reasons of absent workloads."""
+    rows: list[tuple[object, ...]] = []
+    found = suites.entries()
+    for name, suite in found.working.items():
+        rows.append((name, len(suite.requests), suite.title))
+        rows += [("", "", f"{why}; its requests are excluded") for why in suites.absent(suite, name).values()]
+    rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
+    return text_table(("=suite", ">requests", "title"), rows)
+
+
+def suites_json() -> str:
+    """Return the suites as JSON; one that cannot be read has `name`, `file`, `line` and `error`."""
+    found = suites.entries()
+    rows = [
+        {"name": name, "title": suite.title, "requests": len(suite.requests), "absent": suites.absent(suite, name)}
+        for name, suite in found.working.items()
+    ]
+    return json.dumps([*rows, *(one.as_data() for one in found.broken.values())], indent=2, ensure_ascii=False)

@@ -20,7 +20,7 @@ from octant.report.screen.answer import ShareBar, launch_strip
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from octant.analysis.figures import Figure, LaunchFigure
+    from octant.analysis.figures import Figure
     from octant.record import Point
     from octant.report.screen.answer import Strip
     from octant.stats.grades import GradeName
@@ -30,7 +30,7 @@ _AUTOGROUP = re.compile(r"/autogroup-\d+")
 
 @dataclass(frozen=True)
 class FigureRow:
-    """One figure as the table says it."""
+    """Row of a figure."""
 
     figure: Figure
     number: int  # its place among the figures of the page
@@ -47,7 +47,7 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FigureTable:
-    """Rows by workload, and the footnotes that they share."""
+    """Rows by workload, with their footnotes."""
 
     groups: tuple[tuple[str, str, tuple[FigureRow, ...]], ...]  # a workload's name, its summary and its rows
     footnotes: tuple[tuple[str, str], ...]  # letter and text
@@ -56,16 +56,13 @@ class FigureTable:
 
 
 def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
-    """The rows of these figures.
-
-    Args:
-        numbers: the place of each figure among those of the page, by `id`.
-    """
+    """Return the rows of figures; `numbers` are their positions among those of the page, by `id`."""
     said = claims.claims(figure.value for figure in figures if not claims.without_interval(figure))
     texts = list(dict.fromkeys(said.values()))
     letters = {text: mark(number) for number, text in enumerate(texts)} if len(texts) > 1 else {}
     of_sort = {sort: letters.get(text, "") for sort, text in said.items()}
-    sources = dict.fromkeys(f"100 % is {source}" for figure in figures if (source := _limit_source(figure)))
+    limited = [one.limit.source for one in figures if one.limit and one.of_limit is not None]
+    sources = dict.fromkeys(f"100 % is {source}" for source in limited if source)
     limits = {text: mark(len(letters) + number) for number, text in enumerate(sources)}
     links = {claims.link_text(link): "link" for link in dict.fromkeys(one.link for one in figures if one.link)}
     groups: dict[str, tuple[str, str, list[FigureRow]]] = {}
@@ -82,38 +79,25 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
     )
 
 
-def _limit_source(figure: Figure) -> str:
-    return figure.limit.source if figure.limit and figure.of_limit is not None else ""
-
-
 def _row(
     figure: Figure, named: tuple[int, str], of_sort: Mapping[claims.Sort, str], limits: Mapping[str, str]
 ) -> FigureRow:
     share = figure.of_limit
-    source = _limit_source(figure)
+    source = figure.limit.source if figure.limit and share is not None else ""
     text, none = claims.figure_texts(figure), claims.without_interval(figure)
     if none:
         text = replace(text, ends="", claim=claims.claim_text(figure))
     shown = claims.percent(share) if share is not None else "is the limit" if figure.is_limit and figure.value else ""
+    ends_letter = "" if none or not figure.value else of_sort[claims.sort_of(figure.value)]
+    letters = ends_letter, limits.get(f"100 % is {source}", "")
     return FigureRow(
-        figure,
-        *named,
-        text,
-        none or text.ends,
-        figure.count_text,
-        launch_strip(figure),
-        shown,
-        None if share is None else ShareBar("limit", (("", share),)),
-        (
-            "" if none or not figure.value else of_sort[claims.sort_of(figure.value)],
-            limits.get(f"100 % is {source}", ""),
-        ),
-        claims.grade(figure),
-    )
+        figure, *named, text, none or text.ends, figure.count_text, launch_strip(figure), shown,
+        None if share is None else ShareBar("limit", (("", share),)), letters, claims.grade(figure),
+    )  # fmt: skip
 
 
 def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
-    """Quantiles over the samples that the figure keeps, at the levels that so many can state; none without samples."""
+    """Return quantiles over the stored samples, at the levels that their number supports; none without samples."""
     samples = np.concatenate([launch.samples for launch in figure.launches] or [np.empty(0)])
     if not len(samples):
         return []
@@ -127,43 +111,43 @@ def quantile_texts(figure: Figure) -> list[tuple[str, str]]:
 
 
 def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
-    """Each launch: when it started, its value, its samples, warm-up and batch, what stopped it, whether it counts."""
+    """Return the cells of `LAUNCH_HEADER` for each launch."""
     made = {} if has_no_speed(figure) else {id(launch.point): launch for launch in figure.launches}
-    return [_launch_row(figure, point, made.get(id(point))) for point in figure.points]
-
-
-def _launch_row(figure: Figure, point: Point, launch: LaunchFigure | None) -> tuple[str, ...]:
-    begun = point.process.begun
-    value = units.si_text(launch.value.middle, figure.metric.unit, 4) if launch else "none"
-    kept = any(one is launch for one in figure.counted)
-    counts = "no: lost more than half of its time"
-    if launch is None:
-        counts = "no: wrong answer" * (has_no_speed(figure) and not point.passed)
-    elif kept:
-        counts = "yes" if launch.counts else "shown: no launch lost less than half of its time"
-    return (
-        f"{begun:%H:%M:%S}" if begun else "not recorded",
-        value,
-        str(launch.count) if launch else "0",
-        str(point.warmup),
-        str(point.batch),
-        point.stopped_by,
-        counts or "no: no value",
-    )
+    rows: list[tuple[str, ...]] = []
+    for point in figure.points:
+        begun, launch = point.process.begun, made.get(id(point))
+        valid = "no: lost more than half of its time"
+        if launch is None:
+            valid = "no: wrong answer" if has_no_speed(figure) and not point.passed else "no: no value"
+        elif any(one is launch for one in figure.counted):
+            valid = "yes" if launch.counts else "shown: no launch lost less than half of its time"
+        rows.append((
+            f"{begun:%H:%M:%S}" if begun else "not recorded",
+            units.si_text(launch.value.middle, figure.metric.unit, 4) if launch else "none",
+            str(launch.count) if launch else "0",
+            str(point.warmup),
+            str(point.batch),
+            point.stopped_by,
+            valid,
+        ))  # fmt: skip
+    return rows
 
 
 LAUNCH_HEADER = ("Start", "Value", "Samples", "Warm-up", "Batch", "Stopped by", "Counts")
 
 
 def setting_texts(figure: Figure) -> list[tuple[str, str]]:
-    """What was asked and what was given: full knobs, ranks and threads, start, and where the launches ran."""
-    points = figure.points
+    """Return the requested and the observed settings: knobs, ranks and threads, start, CPUs, memory, scheduling."""
+    points, shapes = figure.points, [(point.ranks, point.threads) for point in figure.points]
     knobs = " ".join(f"{name}={value}" for name, value in figure.knobs.items())
     return [
         ("Full name", figure.name),
         ("Workload", figure.workload.name),
         ("Knobs", knobs or "none"),
-        ("Ranks × threads", _merged(_shape_text(point) for point in points)),
+        (
+            "Ranks × threads",
+            _merged(" × ".join(NOT_STATED if n is None else str(n) for n in shape) for shape in shapes),
+        ),
         ("Common start", _merged(point.sync or "none" for point in points)),
         ("Ran on", _merged(places_text(point) for point in points)),
         ("Memory", _merged(memory_text(point) for point in points)),
@@ -171,12 +155,8 @@ def setting_texts(figure: Figure) -> list[tuple[str, str]]:
     ]
 
 
-def _shape_text(point: Point) -> str:
-    return " × ".join(NOT_STATED if count is None else str(count) for count in (point.ranks, point.threads))
-
-
 def _merged(texts: Iterable[str]) -> str:
-    """Equal texts once; of several, each with the number of its launches."""
+    """Return a text that all launches share, or each text with the number of its launches."""
     found = Counter(texts)
     if len(found) <= 1:
         return next(iter(found), "")
@@ -184,13 +164,13 @@ def _merged(texts: Iterable[str]) -> str:
 
 
 def places_text(point: Point) -> str:
-    """Where the threads of each rank really ran: `CPU 0+1, 2+3`."""
+    """Return the CPUs on which the threads of each rank ran: `CPU 0+1, 2+3`."""
     places = ["+".join(map(str, rank.cpus)) for rank in point.given]
     return f"CPU {', '.join(places)}" if places else "not recorded"
 
 
 def memory_text(point: Point) -> str:
-    """What the buffers were really made of: `640 MiB, 100 % of it in huge pages, on node 0`."""
+    """Return the size and the pages of the buffers: `640 MiB, 100 % of it in huge pages, on node 0`."""
     buffers = [buffer for rank in point.given for buffer in rank.buffers]
     resident = sum(buffer.resident_bytes for buffer in buffers)
     if not resident:
@@ -202,6 +182,6 @@ def memory_text(point: Point) -> str:
 
 
 def scheduling_text(point: Point) -> str:
-    """How the ranks were really scheduled; without the numbers of autogroups, which every session draws anew."""
+    """Return the scheduling of the ranks, without the numbers of autogroups, which are new in each session."""
     texts = (rank.scheduling.text for rank in point.given if rank.scheduling)
     return "; ".join(dict.fromkeys(_AUTOGROUP.sub("/autogroup", text) for text in texts)) or "not recorded"

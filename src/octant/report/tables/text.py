@@ -110,37 +110,36 @@ def _disagreements(found: Sequence[Disagreement], width: int, sources: Sources) 
 
 
 @dataclass(frozen=True)
-class _Cells:
-    """One row, ready to be aligned."""
+class _Row:
+    """One figure with the texts of its row."""
 
+    figure: Figure
     title: str
-    number: str
-    unit: str
-    ends: str
-    launches: str  # "5 of 6"
-    share: float | None
-    is_limit: bool
-    limit: str  # name of the limit
+    value: claims.ValueTexts
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    results: str  # further values
-    wrong: bool
-    invalid: bool
+
+    @property
+    def widths(self) -> dict[str, int]:
+        """Numbers of characters by column."""
+        value = self.value
+        texts = {"title": self.title, "number": value.number, "unit": value.unit, "ends": value.ends}
+        return {name: len(text) for name, text in {**texts, "launches": self.figure.count_text}.items()}
+
+    @property
+    def results(self) -> str:
+        """Further values of the figure, in one line."""
+        values = [one for one in results.named_results(self.figure) if one.name not in OF_THE_SYSTEM]
+        texts = [*(f"{one.name} {one.text}" for one in values), results.group_text(self.figure)]
+        return clean("; ".join(filter(None, texts)))
 
 
-def _cells(figure: Figure, title: str) -> _Cells:
-    value = claims.figure_texts(figure)
+def _row(figure: Figure, title: str) -> _Row:
     warnings = stats.warnings(figure.caveats)
     warnings += [f"WRONG RESULT: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
-    values = [f"{one.name} {one.text}" for one in results.named_results(figure) if one.name not in OF_THE_SYSTEM]
-    beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
-    source = figure.limit.source if figure.limit and not figure.is_limit else ""
-    return _Cells(
-        clean(title), value.number, value.unit, value.ends, figure.count_text, figure.of_limit, figure.is_limit,
-        clean(source), tuple(warnings), tuple(stats.notes(figure.caveats)), clean(beside),
-        bool(figure.wrong), figure.invalid,
-    )  # fmt: skip
+    texts = claims.figure_texts(figure)
+    return _Row(figure, clean(title), texts, tuple(warnings), tuple(stats.notes(figure.caveats)))
 
 
 def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
@@ -150,30 +149,32 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     ]
     names = distinct_names([figure for _, figures in shown for figure in figures])
     groups = [
-        (workload, [_cells(figure, names[id(figure)]) for figure in figures]) for workload, figures in shown if figures
+        (workload, [_row(figure, names[id(figure)]) for figure in figures]) for workload, figures in shown if figures
     ]
     every = [row for _, rows in groups for row in rows]
     if not every:
         return [Text("Nothing was measured.", style="yellow")]
     values = [figure.value for _, figures in shown for figure in figures]
     ends = "95 % interval" if any(value and value.is_interval for value in values) else "low … high"
-    columns = ("title", "number", "unit", "ends", "launches")
-    wide = {name: max(len(getattr(row, name)) for row in every) for name in columns}
-    wide |= {"ends": max(wide["ends"], len(ends)), "launches": max(wide["launches"], len("launches"))}
+    widths = [{"title": 0, "number": 0, "unit": 0, "ends": len(ends), "launches": 8}, *(row.widths for row in every)]
+    wide = {name: max(one[name] for one in widths) for name in widths[0]}
     # Two spaces before each of five columns, one before the unit, then "100 % ", the bar and a mark.
-    fixed = 2 * 5 + 1 + 6 + 2 + sum(wide[name] for name in columns[1:])
+    fixed = 2 * 5 + 1 + 6 + 2 + sum(wide.values()) - wide["title"]
     least = min(wide["title"], LEAST_TITLE)
     wide["bar"] = BAR if width >= fixed + BAR + least else 0
     fixed += wide["bar"]
     stacked = width - fixed < least  # then the title has a line of its own
     wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
-    found = [_header(wide, ends, beside, any(row.share is not None or row.is_limit for row in every))]
+    limited = any(row.figure.of_limit is not None or row.figure.is_limit for row in every)
+    found = [_header(wide, ends, beside, limited)]
     limits: dict[str, str] = {}
     for workload, rows in groups:
         metric = workload.metrics[0]
         of = metric.name if metric.unit == "1" else f"{metric.name}, {metric.unit}"
-        found += [Text(), Text.assemble((_cut(clean(workload.name), width - len(of) - 3), "bold"), (f" · {of}", "dim"))]
+        name, most = clean(workload.name), max(width - len(of) - 3, 20)
+        name = name if len(name) <= most else f"{name[: most - 1]}…"
+        found += [Text(), Text.assemble((name, "bold"), (f" · {of}", "dim"))]
         for row in rows:
             found += _row_lines(row, wide, width, beside, limits, notes)
             found += wrapped(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
@@ -182,15 +183,9 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     below += [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
     found += [Text()] if below else []
     found += [line for text in below for line in wrapped(text, width, "dim", 3)]
-    hidden = 0 if notes else sum(len(row.notes) + max(0, len(row.warnings) - 1) for row in every)
-    more = f"{units.counted(hidden, 'further note')}; show them with --notes" * bool(hidden)
-    return [*found, *wrapped(more, width, "dim", 0)]
-
-
-def _cut(name: str, most: int) -> str:
-    """Return a name shortened to a number of characters, at least 20."""
-    most = max(most, 20)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    has_caveats = any(row.warnings or row.notes for row in every)
+    details = f"details: octant report {summary.run.id} --notes" * (has_caveats and not notes)
+    return [*found, *wrapped(details, width, "dim", 0)]
 
 
 def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> Text:
@@ -202,7 +197,7 @@ def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> 
 
 
 def _row_lines(
-    row: _Cells, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str], notes: bool
+    row: _Row, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str], notes: bool
 ) -> list[Text]:
     """Return a row with the lines below it.
 
@@ -210,27 +205,27 @@ def _row_lines(
         limits: marks of limits; new limits are added.
         notes: show all caveats; otherwise, the worst in at most eight words.
     """
+    figure, value = row.figure, row.value
     titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
-    above = [] if wide["title"] else [Text(f"  {titles[0]}"), *(Text(f"    {more}") for more in titles[1:])]
-    line = Text("  " if above else f"  {titles[0]:<{wide['title']}}  ")
-    if row.wrong:
+    further = [Text(f"    {more}") for more in titles[1:]]
+    line = Text(f"  {titles[0]:<{wide['title']}}  " if wide["title"] else "  ")
+    if figure.wrong:
         line.append("wrong result: no performance reported", style="bold red")
     else:
-        line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
-        line.append(f"  {row.ends:>{wide['ends']}}  {row.launches:>{wide['launches']}}", style="dim")
-    if row.is_limit:
+        line.append(f"{value.number:>{wide['number']}}", style="bold").append(f" {value.unit:<{wide['unit']}}")
+        line.append(f"  {value.ends:>{wide['ends']}}  {figure.count_text:>{wide['launches']}}", style="dim")
+    if figure.is_limit:
         line.append("  limit", style="dim")
-    elif row.share is not None:
-        line.append(f"  {units.percent_text(row.share):>5} ").append(bar(row.share, wide["bar"]), style="cyan")
-        if beside and len(row.limit) <= width - line.cell_len - 2:
-            line.append(f"  {row.limit}", style="dim")
-        else:
-            line.append(f" {limits.setdefault(row.limit, claims.mark(len(limits)))}", style="dim")
+    elif figure.of_limit is not None:
+        limit, share = clean(figure.limit.source) if figure.limit else "", figure.of_limit
+        line.append(f"  {units.percent_text(share):>5} ").append(bar(share, wide["bar"]), style="cyan")
+        fits = beside and len(limit) <= width - line.cell_len - 2
+        line.append(f"  {limit}" if fits else f" {limits.setdefault(limit, claims.mark(len(limits)))}", style="dim")
     line.rstrip()
-    found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
+    found = [line, *further] if wide["title"] else [Text(f"  {titles[0]}"), *further, line]
     if row.warnings:
-        style = "red" if row.wrong or row.invalid else "yellow"
-        texts = row.warnings if notes or row.wrong or not row.number else (claims.short_caveat(row.warnings),)
+        style = "red" if figure.wrong or figure.invalid else "yellow"
+        texts = row.warnings if notes or figure.wrong or not value.number else (claims.short_caveat(row.warnings),)
         found += wrapped(f"    ! {'; '.join(map(clean, texts))}", width, style, 6)
     return found + (wrapped(f"    {row.results}", width, "", 6) if row.results else [])
 
