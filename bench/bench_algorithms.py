@@ -21,7 +21,7 @@ from _kernel import points
 from octant import workloads
 from octant.analysis.figures import figure
 from octant.build import beside_python
-from octant.stats.rivals import LEAST_LAUNCHES, rivalries
+from octant.stats.guidelines import LEAST_LAUNCHES, judge_guidelines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def controls(number: int, launcher: Sequence[str]) -> None:
     runs = []
     for _ in range(number):
         values = [figure(guidelines, points(guidelines.name, words, launcher)).value for _ in range(LEAST_LAUNCHES)]
-        runs += rivalries([[value.middle for value in values if value]])
+        runs += judge_guidelines([[value.middle for value in values if value]])
     slower = sum(run.word == "slower" for run in runs)
     undecided = sum(run.word == "undecided" for run in runs)
     print(

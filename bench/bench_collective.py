@@ -17,7 +17,7 @@ from octant.build import beside_python
 LAUNCHER = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
 PATTERNS = ("allreduce", "bcast", "alltoall")
 TESTS = ("none", "10us", "50us", "200us")
-COLUMNS = ("time", "overlap", "overlap_imb", "stolen", "left")
+COLUMNS = ("time", "overlap", "overlap_imb", "test overhead", "exposed")
 BARRIERS = ("least", "time", "p99_9", "worst_undisturbed", "worst")
 
 
@@ -57,7 +57,7 @@ def main() -> None:
         "seconds=0.5",
     ]
     found = medians(repeats, words, COLUMNS)
-    titles = ("MPI_Test", "alone, us", "overlap", "by IMB", "stolen", "left, us", "of alone")
+    titles = ("MPI_Test", "alone, us", "overlap", "by IMB", "test overhead", "exposed, us", "of alone")
     print(f"{'1 MiB':10}" + "".join(f"{title:>11}" for title in titles))
     for pattern in PATTERNS:
         for test in TESTS:

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
-from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
+from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure_rounds
 from octant.runs.plan import planner_of
-from octant.runs.programs.pair import couples_of
-from octant.stats.gate import RISING
+from octant.runs.programs.pair import request_pairs
+from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store
 
 REPETITIONS = 100
@@ -81,15 +81,15 @@ def compiled(folder: Path) -> tuple[str, str]:
 def by_octant(programs: tuple[str, str], store: Store, said: Said) -> int:
     """Compare once; return the number of rounds."""
     commands = ((programs[0],), (programs[1],))
-    couples, machine = couples_of(commands, (), None)
-    sides = begin_programs(store, couples, commands, machine, max(RISING), "rising")
+    couples, machine = request_pairs(commands, (), None)
+    sides = create_program_runs(store, couples, commands, machine, max(OBRIEN_FLEMING_THRESHOLDS), "rising")
 
     def is_enough(end: RoundEnd) -> bool:
-        return end.number in RISING and not judged(end.read()).undecided
+        return end.number in OBRIEN_FLEMING_THRESHOLDS and not judged(end.read()).undecided
 
     planners = planner_of(sides.before), planner_of(sides.after)
     begun_s = time.monotonic()
-    sides = measure(store, sides, planners, max(RISING), is_enough)
+    sides = measure_rounds(store, sides, planners, max(OBRIEN_FLEMING_THRESHOLDS), is_enough)
     took_s = time.monotonic() - begun_s
     (one,) = judged(sides).figures
     said.faster += one.word in ("faster", "slower")

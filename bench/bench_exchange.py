@@ -12,7 +12,7 @@ from octant.analysis.choices import choices
 from octant.analysis.figures import figure
 from octant.build import beside_python
 from octant.build.describe import describe
-from octant.report.charts.bars.choice import choice_texts
+from octant.report.charts.bars.bars import choice_texts
 
 TEN = (
     "sendrecv,isend-recv,irecv-send,irecv-rsend,ordered,issend-recv,bsend-recv,persistent,put-fence,get-fence",

@@ -16,7 +16,7 @@ from octant.analysis.figures import figure
 from octant.record import Point
 
 ENGINES = ("calls", "uring", "threads")
-PATTERNS = ("write-beside", "read-beside")
+PATTERNS = ("overlapped-write", "overlapped-read")
 
 
 def values(found: list[Point], metric: str) -> list[float]:
@@ -44,7 +44,7 @@ def main() -> None:
             for engine, *pair in zip(ENGINES, values(found, "overlap"), values(found, "gain"), strict=True):
                 rows.setdefault((pattern, engine), []).append(pair)
         for mode in ("direct", "buffered"):
-            words = ["pattern=write,memory-first", "block=4KiB", "bytes=16MiB", f"mode={mode}", *common]
+            words = ["pattern=write,staged-write", "block=4KiB", "bytes=16MiB", f"mode={mode}", *common]
             by_block, memory_first = values(points("io/local", words), "bandwidth")
             collected.setdefault(mode, []).append(memory_first / by_block)
     print(f"{'pattern':<14}{'engine':<10}{'overlap':>9}{'least':>8}{'most':>8}{'gain':>8}")

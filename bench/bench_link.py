@@ -57,7 +57,7 @@ def launch(library: str, link: str, *words: str, ranks: int = 2) -> Launched:
         if done.returncode:
             raise SystemExit(done.stderr.strip())
         run = Store(Path(store)).find("last")
-        delays = [crossing.delay_ns["median"] * 1e-9 for crossing in run.crossings.values() if crossing.delay_ns]
+        delays = [crossing.delay_ns["median"] * 1e-9 for crossing in run.link_traffic.values() if crossing.delay_ns]
         return Launched({parse_bytes(point.knobs["bytes"]): step_s(point) for point in run.points}, *delays)
 
 

@@ -30,7 +30,7 @@ from octant.record import Point
 from octant.record.lines import Reader
 
 GOAL = 0.03
-KINDS = ("lost time", "unexplained loss", "sources disagree")
+KINDS = ("lost time", "unexplained lost time", "inconsistent lost-time sources")
 
 
 @dataclass(frozen=True)

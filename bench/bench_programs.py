@@ -15,8 +15,8 @@ from pathlib import Path
 
 from octant.machine.discover import discover
 from octant.request import Launch, Presentation, Request, Subject
-from octant.runs.carry_out import carry_out
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run
 from octant.store import Store, StoredRun
 
 ROUNDS = 200
@@ -59,7 +59,7 @@ def measure(program: Path, folder: Path, rounds: int) -> tuple[list[float], list
     launched: list[float] = []
     begun_s = [0.0]
 
-    def decide(of: StoredRun) -> Iterator[Launch]:
+    def schedule_launches(of: StoredRun) -> Iterator[Launch]:
         for launch in of.launches:
             begin_s = time.perf_counter()
             subprocess.run([str(program)], check=True, capture_output=True)
@@ -68,7 +68,7 @@ def measure(program: Path, folder: Path, rounds: int) -> tuple[list[float], list
             yield launch
             launched.append(time.perf_counter() - begun_s[0])
 
-    done = carry_out(store, run, decide(run), planner_of(run))  # type: ignore[arg-type]
+    done = execute_run(store, run, schedule_launches(run), planner_of(run))  # type: ignore[arg-type]
     guarded = [one.value for point in done.points for one in point.results if one.name == "wall time"]
     return bare, launched, guarded
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from octant.machine.discover import discover
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store.run_request import RunRequest, run_request_text
 

@@ -17,8 +17,8 @@ from fake_kernel import GOOD, answer, request
 from fake_run import launch_line, machine, point_line
 from octant.launch.execute import ProcessOutcome
 from octant.request import Shape
-from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.store import Store
 
 GOAL_MS = 5.0
@@ -54,7 +54,7 @@ def cost(launches: int, place: str) -> tuple[float, float]:
         question = replace(request(launches, bytes="1MiB"), shape=Shape(1, place))
         run = where.create("bench", machine(nodes=2, cores=8), [question])
         begin, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
-        done = carry_out(where, run, in_turn(run.launches), planner_of(run), start=timed)
+        done = execute_run(where, run, run_all(run.launches), planner_of(run), start=timed)
         wall = time.perf_counter() - begin - spent
         cpu = resource.getrusage(resource.RUSAGE_SELF).ru_utime - cpu
         if not done.complete or len(done.points) != launches:

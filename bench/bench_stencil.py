@@ -15,9 +15,9 @@ import _bare
 from _kernel import median
 
 WAYS = {
-    "plain": ["blocking=none", "ahead=0"],
+    "plain": ["blocking=none", "prefetch=0"],
     "plain, asked ahead": ["blocking=none"],
-    "yz": ["blocking=yz", "ahead=0"],
+    "yz": ["blocking=yz", "prefetch=0"],
     "yz, asked ahead": ["blocking=yz"],
     "streaming": ["blocking=yz", "store=streaming"],
     "time, 2 steps": ["blocking=time", "depth=2"],

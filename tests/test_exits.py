@@ -21,7 +21,7 @@ MEANINGS = {
 
 
 def native_codes() -> dict[str, int]:
-    """The enumerators of the header with their numbers, aliases included."""
+    """Return the enumerators of the header with their numbers, aliases included."""
     text = HEADER.read_text()
     body = re.search(r"enum class Exit : int \{(.*?)\};", text, re.DOTALL)
     assert body
@@ -69,7 +69,7 @@ def sources() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def _codes_of(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call that are exit codes."""
+    """Return the arguments of a call that are exit codes."""
     name = ast.unparse(call.func)
     if name.rpartition(".")[2] == "Refusal":
         return [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "code")]

@@ -61,7 +61,7 @@ _REFUSED = object()
 
 
 def _python(line: str) -> object:
-    """What Python reads, strictly: no constants beyond JSON, no name twice, no half of a surrogate pair."""
+    """Return the value that Python reads in strict mode."""
 
     def no_constant(text: str) -> NoReturn:
         raise ValueError(text)

@@ -33,7 +33,7 @@ def identity(folder: Path) -> str:
 
 
 def files(*patterns: str, root: Path = ROOT) -> list[Path]:
-    """The files of the tree that fit a pattern, whose `*` takes in `/`: those that git tracks, or all without git."""
+    """Return the files that match a pattern, whose `*` includes `/`: those tracked by git, or all without git."""
     listed = subprocess.run(["git", "ls-files", "-z", *patterns], cwd=root, capture_output=True, text=True, check=False)
     names = [name for name in listed.stdout.split("\0") if name]
     if listed.returncode or not names:
@@ -222,7 +222,7 @@ def test_no_file_outside_its_folder_names_a_workload() -> None:
         if not may.match(relative) and "/tests/" not in relative and any(map(name.search, _constants(path, False)))
     }
     assert naming == {
-        "src/octant/record/format1.py", "src/octant/record/renamed.py",  # old names
+        "src/octant/record/format1.py",  # old names
         "src/octant/analysis/appendix/rows.toml", "src/octant/mpi/faults.toml",  # ask for measurements
         "src/octant/study/kinds/topology.py",  # a hint of an error
     }  # fmt: skip
@@ -251,7 +251,7 @@ def test_no_file_outside_its_folder_contains_the_text_of_a_result() -> None:
 
 
 def _constants(path: Path, docstrings: bool = True) -> list[str]:
-    """The texts in a file of Python; of any other file all of it."""
+    """Return the texts in a Python file, or the whole text of another file."""
     if path.suffix != ".py":
         return [path.read_text(encoding="utf-8")]
     nodes = list(ast.walk(tree_of(path)))
@@ -313,13 +313,13 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "catalogue/__init__.py", "network/published_points.py",
         "analysis/appendix/__init__.py",
         "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_imb_head.py", "foreign/_names.py",
-        "network/ibnet.py",
+        "network/ibnet.py", "renamed.py",
         "report/tables/workloads.py", "report/export/tidy.py", "report/study/page.py",
         "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/processes.py", "launch/submit.py", "launch/watch.py",
         "machine/hwloc/_helper.py", "machine/recording.py", "machine/tree.py",
-        "simulate/on_model.py", "software/observe.py",
+        "simulate/simulated_workload.py", "software/observe.py",
         "mpi/faults.py", "mpi/inventory.py", "mpi/knobs.py", "mpi/neutral.py", "mpi/proof.py",
         "simulate/simgrid.py", "untrusted.py",
         "network/files.py", "network/topologies.py", "record/format1.py", "store/__init__.py",  # of networks and stores

@@ -21,7 +21,7 @@ from octant.failure import Exit, Refusal
 from octant.foreign import read_file
 from octant.launchers._roles import file_name, find
 from octant.machine import discover
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.registry import Broken, Entries
 from octant.report.machine import advice as advice_writer
 from octant.request import Launch, Request, Shape, Subject
@@ -43,7 +43,7 @@ TORUS = "package:1 core:2 pu:1"
 
 
 def of_kind(kind: str) -> pytest.MarkDecorator:
-    """Runs a test over the entries of one kind, and each way in which they can be missing."""
+    """Run a test over the entries of one kind, and each way in which they can be missing."""
     found = [(package, name) for one, package, name in ENTRIES if one == kind]
     assert found
     return pytest.mark.parametrize(("package", "name"), found, ids=[f"{name}" for _, name in found])
@@ -56,12 +56,12 @@ def refused(call: Callable[[], object]) -> str:
 
 
 def unspaced(text: str) -> str:
-    """The text without spaces and ends of lines, which depend on the width of the screen."""
+    """Return the text without spaces and ends of lines, which depend on the width of the screen."""
     return "".join(text.split())
 
 
 def named(package: str, name: str) -> str:
-    """The file and the error, as a row or a refusal has them."""
+    """Return the file and the error, as in a row or a refusal."""
     return f"{place_of(package, name)}: ValueError: {ERROR}"
 
 
@@ -72,7 +72,7 @@ def app() -> typer.Typer:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A store with a run of each workload, whose id ends in its name, and `fake_run` as the last."""
+    """Return a store with a run of each workload, whose id ends in its name, and `fake_run` as the last."""
     folder = tmp_path_factory.mktemp("store")
     for name in workloads.workloads():
         start = next(line for line in RECORDED if line["kind"] == "launch" and line["workload"] == name)
@@ -99,7 +99,7 @@ def id_of(name: str) -> str:
 
 
 def invoke(app: typer.Typer, *words: str) -> str:
-    """What a command prints; it must end well."""
+    """Return the output of a command that succeeds."""
     result = RUN.invoke(app, list(words))
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.output
@@ -267,7 +267,7 @@ def test_a_kind_of_test(package: str, name: str) -> None:
     using = [study for study in STUDIES if f'kind = "{name}"' in file.source_text(study)[1]]
     others = [study for study in STUDIES if study not in using]
     text = STUDY.replace('kind = "ratio"', f'kind = "{name}"')
-    for how, why in (("broken", named(package, name)), ("left out", f"no such word {name!r}")):
+    for how, why in (("broken", named(package, name)), ("left out", f"unknown value {name!r}")):
         with changed(package, name, how):  # type: ignore[arg-type]
             assert not isinstance(file.entry(others[0]), Broken)
             assert why in refused(lambda: file.parse(text, "mine"))
@@ -368,8 +368,8 @@ def test_a_study(name: str, parsed: Entries[Study], tmp_path: Path, monkeypatch:
     assert list(found.working) == [one for one in STUDIES if one != name]
     broken = found.broken[name]
     assert broken.file == str(tmp_path / f"{name}.toml")
-    assert "frobnicate: there is no such key" in broken.error
-    assert "frobnicate: there is no such key" in refused(lambda: file.load(name))
+    assert "frobnicate: unknown key" in broken.error
+    assert "frobnicate: unknown key" in refused(lambda: file.load(name))
     (tmp_path / f"{name}.toml").unlink()
     assert (list(file.entries().working), file.entries().broken) == (list(found.working), {})
 

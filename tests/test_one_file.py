@@ -21,14 +21,14 @@ RUN = CliRunner()
 
 
 def invoke(*words: str) -> str:
-    """What a command prints; it must end well."""
+    """Return the output of a command that succeeds."""
     result = RUN.invoke(application(), list(words))
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.output
 
 
 def written(folder: Path, name: str, source: str) -> Path:
-    """A folder with one module."""
+    """Return a folder with one module."""
     home = folder / "entries"
     home.mkdir()
     (home / f"{name}.py").write_text(source, encoding="utf-8")
@@ -166,7 +166,10 @@ def test_a_command_is_one_file(tmp_path: Path) -> None:
 def test_a_suite_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discover, "discover", machine)
     monkeypatch.setattr(suites, "_folder", lambda: tmp_path)
-    text = 'title = "A demonstration"\n[[requests]]\nworkload = "node/stream"\ntitle = "triad"\nknobs = { kernel = "triad" }\n'
+    text = (
+        'title = "A demonstration"\n[[requests]]\nworkload = "node/stream"\ntitle = "triad"\n'
+        'knobs = { kernel = "triad" }\n'
+    )
     (tmp_path / "demo.toml").write_text(text)
     (row,) = json.loads(invoke("evaluate", "--list", "--json"))
     assert (row["name"], row.get("error")) == ("demo", None)

@@ -19,7 +19,7 @@ from registries import ENTRIES, REGISTRIES
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with entries of every sort."""
+    """Return a package with entries of every kind."""
     folder = tmp_path / "entries_of_a_test"
     (folder / "whole").mkdir(parents=True)
     (folder / "whole" / "__init__.py").write_text("from entries_of_a_test.whole import part\nVALUE = part.VALUE\n")
@@ -47,7 +47,7 @@ def test_what_cannot_be_imported_or_lacks_what_is_needed_is_kept_with_file_line_
         ),
         "deep": Broken("deep", str(package / "deep/inner.py"), "ZeroDivisionError: division by zero", 3),
         "exits": Broken("exits", str(package / "exits.py"), "SystemExit: at once", 2),
-        "lacks": Broken("lacks", str(package / "lacks.py"), "it declares no VALUE"),
+        "lacks": Broken("lacks", str(package / "lacks.py"), "it does not declare VALUE"),
         "raises": Broken("raises", str(package / "raises.py"), r"KeyError: 'what, is\nmissing'", 3),
         "torn": Broken("torn", str(package / "torn.py"), "SyntaxError: '(' was never closed", 2),
     }
@@ -105,7 +105,7 @@ PACKAGES = {package for packages in REGISTRIES.values() for package in packages}
 
 
 def _entry(module: str) -> str:
-    """The entry of a registry that a module is, or lies in; empty: none."""
+    """Return the registry entry of a module; empty: none."""
     parts = module.split(".")
     known = {f"{package}.{name}" for _, package, name in ENTRIES}
     return next((one for n in range(len(parts), 1, -1) if (one := ".".join(parts[:n])) in known), "")

@@ -13,7 +13,7 @@ from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.runs.programs import pair
 from octant.stats import changes, gate, launches, paired, samples
-from octant.stats.caveats import BOUNDS
+from octant.stats.caveats import BOUNDS, GRADES
 from octant.stats.verdicts import MARGIN
 from paths import ROOT
 
@@ -66,7 +66,7 @@ def test_words_of_a_placement_that_a_published_setting_becomes_are_words_of_it(n
 
 
 def constant(file: str, name: str) -> float:
-    """A number that a C++ source gives a name."""
+    """Return a named number of a C++ source."""
     text = (ROOT / "native/harness" / file).read_text(encoding="utf-8")
     (number,) = re.findall(rf"\b{name}(?:{{| = )([\d'.e+-]+)", text)
     return float(number.replace("'", ""))
@@ -107,12 +107,12 @@ OF_THE_ANALYSIS: Mapping[str, tuple[object, object]] = {
     "Student's test on the logarithms of the ratios serves to 11 rounds": (paired.RANKED_ROUNDS, 12),
     "Fewer than four launches or rounds on a side give no verdict": (paired.LEAST_ROUNDS, 4),
     "It looks after 4, 6, 8 and 12 rounds with thresholds of 0.00042, 0.00401, 0.0127 and 0.0419": (
-        gate.RISING,
+        gate.OBRIEN_FLEMING_THRESHOLDS,
         {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419},
     ),
     "it looks after 4, 6, 8, 12, 24, 48 and 96 rounds with thresholds of 0.00041, 0.00124, 0.00383, 0.0122, 0.0150, "
     "0.0157 and 0.0160": (
-        gate.RISING_FURTHER,
+        gate.EXTENDED_THRESHOLDS,
         {4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160},
     ),
     "up to 12 if they take at most 10 minutes, more if all take at most a minute": (
@@ -139,3 +139,12 @@ def test_method_states_the_numbers_of_the_analysis(statement: str) -> None:
     assert statement in METHOD, "METHOD says it otherwise: correct this table too"
     found, stated = OF_THE_ANALYSIS[statement]
     assert found == stated
+
+
+@pytest.mark.parametrize("kind", [*GRADES, *BOUNDS])
+def test_kinds_of_caveats_fit_into_a_row_and_are_listed_in_the_method(kind: str) -> None:
+    """A row of a table shows only the kind, so it has at most eight words."""
+    assert len(kind.split()) <= 8
+    table = METHOD.partition("| caveat | grade | condition |")[2].partition("A wide interval is graded")[0]
+    listed = [name.strip() for row in table.split(" | | ") for name in row.strip("| ").partition(" | ")[0].split(",")]
+    assert kind in listed

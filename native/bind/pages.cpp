@@ -133,7 +133,7 @@ std::uintptr_t end_of_stack() {
         *reinterpret_cast<char volatile*>(lowest) = 0;
 }
 
-void ask(Segment& segment) {
+void request_huge_pages(Segment& segment) {
     for (std::size_t i = 0; i < segment.count; ++i) {
         auto* const begin = reinterpret_cast<void*>(segment.ranges[i].begin);
         std::size_t const bytes = segment.ranges[i].end - segment.ranges[i].begin;
@@ -149,8 +149,9 @@ void ask(Segment& segment) {
 // Of data that nobody has touched nothing is to be said yet.
 void tell(Segment const& segment) {
     if (segment.count > 0 && segment.large_kib >= segment.resident_kib / 2) return;
-    char const* why = segment.refused != 0 ? std::strerror(segment.refused) : "the system took it and gave none";
-    if (segment.count == 0) why = "it has no whole large page";
+    char const* why = segment.refused != 0 ? std::strerror(segment.refused)
+                                           : "accepted by the system, but no huge pages were provided";
+    if (segment.count == 0) why = "segment is smaller than a huge page";
     std::fprintf(stderr, "octant-pages: %s of process %d: %" PRIu64 " of %" PRIu64 " KiB on large pages (%s)\n",
                  segment.name, static_cast<int>(getpid()), segment.large_kib, segment.resident_kib, why);
 }
@@ -184,7 +185,7 @@ bool reports() {
         if (!is_named(wanted, segment.name)) continue;
         if (segment.part == Part::stack) extend_stack();
         find(segment, program.data());
-        ask(segment);
+        request_huge_pages(segment);
         read_back(segment);
         if (reporting) tell(segment);
     }

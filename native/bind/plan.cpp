@@ -44,8 +44,8 @@ Memory parse_memory(std::string_view text) {
     for (auto const& policy : policies) {
         if (policy.name != kind) continue;
         if (policy.nodes != !found.nodes.empty() || (policy.mode == mode_preferred && found.nodes.size() != 1))
-            cannot_read(text,
-                        policy.nodes ? "it needs memory nodes, and 'preferred' exactly one" : "it takes no nodes");
+            cannot_read(text, policy.nodes ? "this policy needs memory nodes ('preferred': exactly one)"
+                                           : "this policy takes no nodes");
         found.mode = policy.mode;
         return found;
     }
@@ -119,7 +119,7 @@ Plan parse(std::span<char*> words) {
         std::string_view const word = words[i];
         if (word == "--die-with") {
             plan.die_with = whole_number(following(word));
-            if (!plan.die_with) cannot_read(words[i], "a process is a number");
+            if (!plan.die_with) cannot_read(words[i], "not a process ID");
         } else if (word == "--widen")
             plan.widen = true;
         else if (word == "--no-thp")
@@ -137,17 +137,17 @@ Plan parse(std::span<char*> words) {
         } else if (word == "--heap") {
             plan.heap = following(word);
             if (plan.heap != "thp" && !whole_number(plan.heap))
-                cannot_read(plan.heap, "a heap is 'thp' or a page size in bytes");
+                cannot_read(plan.heap, "not 'thp' or a page size in bytes");
         } else if (word == "--segments") {
             plan.segments = following(word);
             for (auto const name : split(plan.segments, "+"))
                 if (name != "text" && name != "data" && name != "stack")
-                    cannot_read(name, "no such part of a program: text, data, stack, joined by '+'");
+                    cannot_read(name, "not a list of text, data, stack, joined by '+'");
         } else if (word == "--preload") {
             plan.preload = following(word);
         } else if (word == "--local-rank") {
             plan.local_rank = whole_number(following(word));
-            if (!plan.local_rank) cannot_read(words[i], "a rank is a number");
+            if (!plan.local_rank) cannot_read(words[i], "not a rank");
         } else if (word == "--rank") {
             if (whole_number(following(word)) != plan.ranks.size())
                 cannot_read(words[i], "ranks come in order, from 0");
@@ -157,7 +157,7 @@ Plan parse(std::span<char*> words) {
                         "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --segments, --preload, "
                         "--mark, --refusal, --die-with, --report, --whole, --remove, --sysfs");
         } else if (plan.ranks.empty()) {
-            cannot_read(word, "it stands before --rank, or '--' is missing before the program");
+            cannot_read(word, "unexpected argument before --rank, or '--' is missing before the program");
         } else {
             read_entry(plan.ranks.back(), word);
         }
@@ -175,7 +175,7 @@ Plan parse(std::span<char*> words) {
     if (plan.no_thp && !plan.segments.empty())
         throw Refusal("cannot combine --segments with --no-thp; drop one of them", usage);
     if (plan.segments.empty() != plan.preload.empty())
-        throw Refusal("cannot use one of --segments and --preload alone; try --segments stack --preload octant-pages",
+        throw Refusal("cannot use --segments without --preload, or --preload without --segments; try --segments stack --preload octant-pages",
                       usage);
     for (auto& rank : plan.ranks) check_threads(rank);
     plan.program = words.subspan(i + 1);
@@ -194,7 +194,7 @@ RankPlan const& mine(Plan const& plan) {
         } else {
             std::string names;
             for (auto const& known : rank_variables) names += (names.empty() ? "" : ", ") + std::string(known.name);
-            throw Refusal("cannot tell which rank of this node this is (none of " + names +
+            throw Refusal("cannot determine the local rank (none of " + names +
                               " is set); start it with a launcher that sets one, or give --local-rank N",
                           usage);
         }

@@ -61,16 +61,14 @@ void set(char const* name, std::string const& value) { setenv(name, value.c_str(
 void refuse_raised_rights() {
     if (getauxval(AT_SECURE) != 0)
         throw Refusal(
-            "cannot run with rights that the caller lacks (this file is set-user-ID, set-group-ID or has "
-            "capabilities); "
-            "remove them: chmod ug-s, setcap -r",
+            "cannot run with privileges (this file is set-user-ID, set-group-ID or has capabilities); remove them: "
+            "chmod ug-s, setcap -r",
             not_supported);
 }
 
 void die_with(std::size_t parent) {  // told by number: asked of the system, it may be whoever took over from it
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (static_cast<std::size_t>(getppid()) != parent)
-        throw Refusal("cannot go on (the process that started this one has ended)", cannot_run);
+    if (static_cast<std::size_t>(getppid()) != parent) throw Refusal("cannot continue (the parent process has ended)", cannot_run);
 }
 
 void bind_cpus(Numbers const& cpus, bool widen) {

@@ -194,8 +194,8 @@ Quickest quickest(std::vector<Named> const& known, int threads, std::string cons
 std::string const& name_at(std::vector<Named> const& known, std::int64_t place) {
     if (place < 0)
         throw Refusal(
-            "cannot find a BLAS library (OCTANT_BLAS names none that can be used); try library=/path/to/"
-            "libopenblas.so, or library=plain",
+            "cannot find a usable BLAS library (see OCTANT_BLAS); try library=/path/to/libopenblas.so, or "
+            "library=plain",
             Exit::not_supported);
     if (static_cast<std::size_t>(place) >= known.size())
         throw Refusal("cannot use library=auto (hosts have different libraries); try a path", Exit::not_supported);
@@ -224,7 +224,7 @@ Library load(std::string const& name, int threads, std::string const& isa) {
     if (name == "plain") {
         if (threads != 1)
             throw Refusal("cannot use library=plain with threads=" + std::to_string(threads) +
-                          " (it has one); try threads=1");
+                          " (single-threaded); try threads=1");
         if (isa != "native") throw Refusal("cannot use isa=" + isa + " with library=plain; try isa=native");
         return {.dgemm = {.narrow = plain::gemm<double>},
                 .sgemm = {.narrow = plain::gemm<float>},
@@ -239,14 +239,15 @@ Library load(std::string const& name, int threads, std::string const& isa) {
     choose(found.symbols, isa, path);
     find_calls(found);
     if (!found.dgemm || !found.sgemm || !found.dtrsm)
-        throw Refusal("cannot use " + path + " (it has no dgemm, sgemm and dtrsm); try library=openblas",
+        throw Refusal("cannot use " + path + " (no dgemm, sgemm or dtrsm in it); try library=openblas",
                       Exit::not_supported);
     if (!take_threads(found.symbols, threads))
         throw Refusal(
             "cannot set " + std::to_string(threads) + " threads in " + path + "; try threads=1, or OMP_NUM_THREADS",
             Exit::not_supported);
     if (!right_answers(found))
-        throw Refusal("cannot use " + path + " (a small product is wrong); try library=openblas", Exit::not_supported);
+        throw Refusal("cannot use " + path + " (wrong result of a test product); try library=openblas",
+                      Exit::not_supported);
     check_choice(found.symbols, isa, path);
     add_facts(found.symbols, found);
     return found;

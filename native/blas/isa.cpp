@@ -61,12 +61,12 @@ void choose(Symbols const& symbols, std::string const& isa, std::string const& p
     if (words == nullptr) return;
     if (auto const name = symbols.find<NameOfCore>("bli_arch_string")) {
         int const number = blis_number(name, words->blis);
-        if (number < 0) refuse(isa, path, std::string("it has no kernels for ") + words->blis);
+        if (number < 0) refuse(isa, path, std::string("no kernels for ") + words->blis);
         setenv("BLIS_ARCH_TYPE", std::to_string(number).c_str(), 1);
     } else if (auto const enable = symbols.find<int (*)(int)>("MKL_Enable_Instructions")) {
-        if (enable(words->mkl) == 0) refuse(isa, path, "it refuses them on this processor, or was called before");
+        if (enable(words->mkl) == 0) refuse(isa, path, "refused on this processor, or the library was already in use");
     } else if (core_of(symbols).empty()) {
-        refuse(isa, path, "it has no such choice");
+        refuse(isa, path, "the library has no such setting");
     }
 }
 
@@ -76,7 +76,7 @@ void check_choice(Symbols const& symbols, std::string const& isa, std::string co
     if (words == nullptr || core.empty()) return;
     bool const is_blis = symbols.find<NameOfCore>("bli_arch_string") != nullptr;
     if (strcasecmp(core.c_str(), is_blis ? words->blis : words->openblas) != 0)
-        refuse(isa, path, "it uses its kernels for " + core);
+        refuse(isa, path, "the library uses its kernels for " + core);
 }
 
 std::string core_of(Symbols const& symbols) {

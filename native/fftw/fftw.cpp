@@ -32,7 +32,7 @@ Function needed(Symbols const& symbols, std::string const& name) {
     auto const found = symbols.find<Function>(name);
     if (found == nullptr)
         throw Refusal(
-            "cannot use " + symbols.file() + " (its interface of FFTW 3 has no " + name + "); try library=fftw",
+            "cannot use " + symbols.file() + " (missing in its FFTW 3 interface: " + name + "); try library=fftw",
             Exit::not_supported);
     return found;
 }

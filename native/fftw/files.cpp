@@ -20,7 +20,7 @@ std::vector<Known> known() {
     return {{"fftw", {"libfftw3.so.3"}, {"libfftw3f.so.3"}, "apt-get install libfftw3-double3 libfftw3-single3"},
             {"pyfftw", {}, {}, "pip install pyfftw"},
             {"mkl", mkl, mkl, "pip install mkl"},
-            {"armpl", {"libarmpl_lp64.so"}, {"libarmpl_lp64.so"}, "a module of Arm's libraries"},
+            {"armpl", {"libarmpl_lp64.so"}, {"libarmpl_lp64.so"}, "load the module of Arm Performance Libraries"},
             {"nvpl", {"libnvpl_fftw.so.0"}, {"libnvpl_fftw.so.0"}, "pip install nvpl-fft"}};
 }
 
@@ -36,7 +36,7 @@ std::vector<std::string> files_of(std::string const& library, bool single, std::
         std::string text;
         for (auto const& name : names()) text += name + ", ";
         throw Refusal("cannot use library=" + library + " (no such choice); try " + ours + ", " + text +
-                          "or the path of a library with FFTW 3's interface",
+                          "or the path of a library with the FFTW 3 interface",
                       Exit::wrong_word);
     }
     get = found->get;

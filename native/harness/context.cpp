@@ -37,10 +37,10 @@ bool Context::draws(std::size_t bytes) const {
     auto const whole = static_cast<std::int64_t>(bytes), each = whole / threads, l2 = cache_bytes(2);
     bool const fits = each <= l2, enough = whole <= memory_left_bytes / static_cast<std::int64_t>(Mapping::pool_factor);
     if (layout == Layout::random && !(fits && enough))
-        throw Refusal("cannot draw the pages of " + std::to_string(each) + " B per thread (" +
+        throw Refusal("cannot select random pages for " + std::to_string(each) + " B per thread (" +
                           (fits     ? "it takes " + std::to_string(Mapping::pool_factor) + " times the memory"
                            : l2 > 0 ? "L2 has " + std::to_string(l2) + " B"
-                                    : "the system does not say how large L2 is") +
+                                    : "the size of the L2 cache is unknown") +
                           "); try a smaller size, or layout=given",
                       Exit::not_supported);
     return fits && enough;

@@ -14,13 +14,13 @@ namespace octant {
 
 Refusal not_in_library(std::string const& call) {
     return Refusal("cannot call " + call +
-                       " (the MPI library that this was built with lacks it); try another pattern, or another library",
+                       " (not available in the MPI library of this build); try another pattern, or another library",
                    Exit::not_supported);
 }
 
 std::string reason_of(std::exception const& error) {
     if (dynamic_cast<std::bad_alloc const*>(&error) == nullptr) return error.what();
-    return "cannot go on (the system gave no more memory); try a smaller size, or fewer ranks";
+    return "out of memory; reduce the size or the number of ranks";
 }
 
 std::string remedy_for_writing(int error) {

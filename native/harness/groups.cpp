@@ -52,7 +52,7 @@ class Reader {  // of one value of the knob
         try {
             return static_cast<int>(std::clamp<std::int64_t>(parse_integer(word), -1, 1 << 30));
         } catch (Refusal const&) {
-            refuse("'" + word + "' is no whole number",
+            refuse("'" + word + "' is not an integer",
                    "all, a size such as 2, first:2, shift:P/2, mirror, or lists such as 0+1/2+3");
         }
     }
@@ -67,7 +67,7 @@ class Reader {  // of one value of the knob
     [[nodiscard]] std::string without_overlap() const {
         std::string values = text_;
         std::ranges::replace(values, '/', ',');
-        return "each rank once" + (values == text_ ? "" : ", or groups=" + values + ", one after the other");
+        return "each rank once" + (values == text_ ? "" : ", or groups=" + values + ", in separate runs");
     }
     [[nodiscard]] std::vector<std::vector<int>> lists() const {
         std::vector<std::vector<int>> all;
@@ -78,7 +78,7 @@ class Reader {  // of one value of the knob
                 int const rank = number(word);
                 if (rank < 0 || rank >= ranks_)
                     refuse("there is no rank " + word, "ranks from 0 to " + std::to_string(ranks_ - 1));
-                if (!seen.insert(rank).second) refuse("rank " + word + " is in two places", without_overlap());
+                if (!seen.insert(rank).second) refuse("rank " + word + " appears twice", without_overlap());
                 all.back().push_back(rank);
             }
         }
@@ -89,7 +89,8 @@ class Reader {  // of one value of the knob
     [[nodiscard]] std::vector<std::vector<int>> shifted(std::vector<std::string> const& words) const {
         bool const of_all = words[0].starts_with("P/");
         int const number_of = number(of_all ? words[0].substr(2) : words[0]);
-        if (number_of < 1 || words.size() > 2) refuse("it is no distance", "groups=shift:1, shift:P/2 or shift:1:1");
+        if (number_of < 1 || words.size() > 2)
+            refuse("shift distance must be at least 1", "groups=shift:1, shift:P/2 or shift:1:1");
         int const by = of_all ? ranks_ / number_of : number_of;
         if (by < 1 || by >= ranks_)
             refuse("no rank has a partner among " + ranks_text(), "groups=shift:P/2, or --ranks " + enough_for(by));
@@ -135,7 +136,7 @@ class Reader {  // of one value of the knob
             edges.push_back(size(word));
             nodes *= edges.back();
             if (edges.back() > 1 && edges.back() % 2 != 0)
-                refuse("an odd edge has no place opposite", "even edges such as far:4x4x2");
+                refuse("an odd edge has no opposite node", "even edges such as far:4x4x2");
             if (nodes > ranks_)
                 refuse("the grid has more nodes than there are ranks", "--ranks " + std::to_string(nodes));
         }

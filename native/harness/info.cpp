@@ -66,46 +66,52 @@ std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
     std::vector<Knob> knobs = {
         {"threads", KnobKind::integer, "1", "threads of each rank", {}, 1, 4096},
         {"groups", KnobKind::word, "all",
-         "ranks that work together, the others wait: all, a size, first:N, lists such as 0+4/1+5, or pairs: shift:K, "
-         "shift:P/2, round:0, mirror, far:4x4x4"},
+         "groups of ranks that communicate; other ranks are idle: all, a size, first:N, lists such as 0+4/1+5, or "
+         "pairs: shift:K, shift:P/2, round:0, mirror, far:4x4x4"},
         {"pin",
          KnobKind::word,
          "each",
-         "each: every thread on a hardware thread of its own; none: leave it to the system",
+         "each: bind every thread to its own hardware thread; none: no binding",
          {"each", "none"}},
         {"pages", KnobKind::word, "default", "page size of the data: default, base, thp, try-thp, 2MiB, 1GiB, …"},
         {"layout",
          KnobKind::word,
          "auto",
-         "physical pages: given by the system, drawn at random (base pages, within L2), or auto: random where "
-         "pages=base "
-         "and within L2",
+         "physical pages: given: as the system assigns them; random: selected at random (base pages, up to L2 size); "
+         "auto: random with pages=base up to L2 size",
          {"auto", "given", "random"}},
         {"memory", KnobKind::word, "default",
          "NUMA policy of the data: default, local, interleave[:0+1], bind:0+1 (or bind:0,1), preferred:0"},
         {"hwprefetch",
          KnobKind::word,
          "keep",
-         "hardware prefetchers of the cores in use: keep, on or off until the point ends, whatever ends it",
+         "hardware prefetchers of the cores in use: keep, or on or off during the measurement (restored afterwards)",
          {"keep", "on", "off"}},
-        {"seconds", KnobKind::seconds, "0.2", "time budget of a point in each launch"},
+        {"seconds", KnobKind::seconds, "0.2", "time budget per measurement"},
         {"samples",
          KnobKind::integer,
          "5000",
-         "most samples of a lane or step, all kept",
+         "maximum number of samples per thread or step",
          {},
          whole ? 1 : 5,
          1'000'000},
-        {"least", KnobKind::integer, "30", "fewest samples before the interval may stop a point", {}, 5, 1'000'000},
-        {"precision", KnobKind::real, "0.01", "stop when the median's 95 % interval is within this fraction"},
+        {"least",
+         KnobKind::integer,
+         "30",
+         "minimum number of samples before precision may end a measurement",
+         {},
+         5,
+         1'000'000},
+        {"precision", KnobKind::real, "0.01",
+         "relative half-width of the 95 % interval of the median at which a measurement ends"},
         {"sync",
          KnobKind::word,
          name_of(info.sync),
-         "how ranks start a step together",
+         "synchronisation of ranks before each step",
          {std::begin(sync_names), std::end(sync_names)}},
     };
     if (whole)
-        knobs.push_back({"warmup", KnobKind::integer, "0", "repetitions before those that count", {}, 0, 1'000'000});
+        knobs.push_back({"warmup", KnobKind::integer, "0", "repetitions that are not counted", {}, 0, 1'000'000});
     for (auto const& [name, value] : info.defaults) {
         auto const knob = std::ranges::find(knobs, name, &Knob::name);
         expects(knob != knobs.end());
@@ -154,7 +160,7 @@ std::vector<Knob> Program::knobs() const {
     KernelInfo const& first = rows.front().info;
     std::vector<Knob> all = first.knobs;
     if (!chooser.empty()) {
-        Knob knob{chooser, KnobKind::word, rows.front().name, "what is done"};
+        Knob knob{chooser, KnobKind::word, rows.front().name, "what is measured"};
         for (Row const& row : rows) knob.choices.push_back(row.name);
         all.insert(all.begin(), knob);
     }

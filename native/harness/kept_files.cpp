@@ -57,8 +57,7 @@ void KeptFiles::keep(std::string const& name, std::string const& kind, std::span
                      std::int64_t& memory_left) {
     if (!is_plain(name, FileLimits::name_bytes) || !is_plain(kind, FileLimits::kind_bytes))
         throw Refusal("cannot keep the file " + quoted(name) + " of kind " + quoted(kind) +
-                      " (one of these is no plain name); try a letter or digit followed by letters, digits, '.', '_' "
-                      "and '-': at most " +
+                      " (invalid name); use a letter or digit followed by letters, digits, '.', '_' and '-': at most " +
                       std::to_string(FileLimits::name_bytes) + " characters of a name and " +
                       std::to_string(FileLimits::kind_bytes) + " of a kind");
     auto const same = std::ranges::find(files_, name, &KeptFile::name);
@@ -74,7 +73,7 @@ void KeptFiles::keep(std::string const& name, std::string const& kind, std::span
     if (size > limits_.file_bytes)
         file.left_out = "larger than " + mebibytes(limits_.file_bytes);
     else if (size > memory_left)
-        file.left_out = "no memory is left for a copy of it";
+        file.left_out = "out of memory";
     else
         file.bytes.assign(bytes.begin(), bytes.end());
     memory_left -= static_cast<std::int64_t>(file.bytes.size());

@@ -16,7 +16,7 @@ Layout layout_of(std::string const& word, PagePolicy const& pages) {
     if (word == "auto") return pages.name == "base" ? Layout::fitting : Layout::given;
     if (pages.name != "base" && pages.name != "default")
         throw Refusal("cannot use layout=random with pages=" + pages.name +
-                      " (only base pages are drawn); try pages=base, or layout=given");
+                      " (only base pages can be selected); try pages=base, or layout=given");
     return Layout::random;
 }
 

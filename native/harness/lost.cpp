@@ -65,14 +65,14 @@ void Watch::begin() {
     cpu_before_ = own_cpu_ns();
 }
 
-Taken Watch::end() {
+RankTimes Watch::end() {
     cpu_ += own_cpu_ns() - cpu_before_;
     wall_ += now_ns() - wall_before_;
     for (auto& [_, thread] : threads_) {
         std::int64_t const now = thread.file.ns();
         if (now >= 0 && thread.before >= 0) thread.sum = std::max<std::int64_t>(thread.sum, 0) + now - thread.before;
     }
-    Taken taken{.wall = wall_, .cpu = one_thread_ ? cpu_ : -1};
+    RankTimes taken{.wall = wall_, .cpu = one_thread_ ? cpu_ : -1};
     for (auto const& [_, thread] : threads_) {
         if (thread.sum < 0) continue;
         bool const adds = alone_ && taken.wait >= 0;  // another thread of the team has taken over this lane
@@ -90,7 +90,7 @@ bool waits_use_cpu(Comm const& world) {
         watch.begin();
         if (world.rank() == 0) spin_until(now_ns() + late_ns);
         world.barrier();
-        Taken const taken = watch.end();
+        RankTimes const taken = watch.end();
         auto const with_cpu = static_cast<double>(taken.wall - std::max<std::int64_t>(taken.wait, 0));
         bool const waited = world.rank() != 0 && taken.wall > late_ns / 2;
         bool const sleeps = world.rank() != 0 && static_cast<double>(taken.cpu) < polls * with_cpu;

@@ -1,4 +1,4 @@
-// The main program of every kernel: words in, records out, and an exit code that tells the truth.
+// The main program of every kernel: words in, records out, and an exit code that reports_progress the truth.
 #include "octant/arguments.hpp"
 #include "octant/kernel.hpp"
 #include "octant/point.hpp"
@@ -22,16 +22,16 @@
 namespace octant {
 namespace {
 
-// A launcher may end a job before it has passed on what the failing rank said; what is in the records stays.
-void leave_reason(Recorder const& recorder, Knobs const& knobs, int rank, std::string const& reason, Exit code,
-                  std::string const& progress) {
+// Records the failure of this rank: a launcher may end the job before it forwards standard error.
+void record_failure(Recorder const& recorder, Knobs const& knobs, int rank, std::string const& reason, Exit code,
+                    std::string const& progress) {
     try {
         recorder.write_failure(knobs, "rank " + std::to_string(rank) + ": " + reason, code, progress);
-    } catch (Refusal const&) {  // the records may be what failed, or lie on another host: standard error remains
+    } catch (Refusal const&) {  // records that cannot be written; the reason is also on standard error
     }
 }
 
-// Before anything is measured: a typo costs nothing.
+// Refuses invalid values before the first measurement.
 void check_words(std::vector<Knobs> const& all, Program const& program, int ranks) {
     for (Knobs const& knobs : all) {
         static_cast<void>(layout_of(knobs.word("layout"), PagePolicy::parse(knobs.word("pages"))));
@@ -41,8 +41,7 @@ void check_words(std::vector<Knobs> const& all, Program const& program, int rank
     }
 }
 
-// What the program says of itself; and with ranks why the launch that the words describe cannot be: a point of it is
-// wrong, or each is not supported.
+// Prints the description of the program. With ranks, refuses a launch with an invalid point or without a supported one.
 int answer(Program const& program, std::vector<Knobs> const& all, int ranks) {
     std::optional<Refusal> first;
     std::size_t refused = 0;
@@ -61,13 +60,13 @@ int answer(Program const& program, std::vector<Knobs> const& all, int ranks) {
     return 0;
 }
 
-// Of a launch of Octant's: exit statuses pass through launchers, which change them.
+// Records the exit code of a launch of Octant: launchers change exit statuses.
 void record_refusal(Arguments const& arguments, std::string const& reason, Exit code) {
     if (!arguments.launch.empty() && arguments.output != "-")
         record_early_end(arguments.output, workload_name, arguments.launch, arguments.words, reason, code);
 }
 
-// `recorded`: why this rank ends is in the records.
+// `recorded`: set if the records contain the reason why this rank ends.
 int measure_all(Session const& session, Program const& program, std::vector<Knobs> const& all,
                 Arguments const& arguments, bool& recorded) {
     Comm const& world = session.world();
@@ -77,15 +76,16 @@ int measure_all(Session const& session, Program const& program, std::vector<Knob
     Exit end = Exit::ok;
     for (Knobs const& knobs : all) {
         Row const& row = program.of(knobs);
-        bool const tells =
+        bool const reports_progress =
             Groups::parse(knobs.word("groups"), world.size(), row.info.least_ranks).members[0][0] == world.rank();
-        Progress progress(tells && arguments.output != "-" ? arguments.output + ".progress" : "", arguments.launch);
+        Progress progress(reports_progress && arguments.output != "-" ? arguments.output + ".progress" : "",
+                          arguments.launch);
         try {
             end = worst(end, measure_point(session, row, knobs, recorder, progress, seed));
         } catch (Refusal const& refusal) {
-            // What this system does not have is recorded and the sweep goes on; all ranks are here together.
+            // An unsupported point is recorded, and the next one follows. All ranks take this path.
             if (refusal.code() != Exit::not_supported) {
-                leave_reason(recorder, knobs, world.rank(), refusal.what(), refusal.code(), progress.last());
+                record_failure(recorder, knobs, world.rank(), refusal.what(), refusal.code(), progress.last());
                 recorded = true;
                 throw;
             }
@@ -95,7 +95,7 @@ int measure_all(Session const& session, Program const& program, std::vector<Knob
             }
             end = worst(end, refusal.code());
         } catch (std::exception const& error) {
-            leave_reason(recorder, knobs, world.rank(), reason_of(error), Exit::cannot_run, progress.last());
+            record_failure(recorder, knobs, world.rank(), reason_of(error), Exit::cannot_run, progress.last());
             recorded = true;
             throw;
         }
@@ -103,8 +103,7 @@ int measure_all(Session const& session, Program const& program, std::vector<Knob
     return static_cast<int>(end);
 }
 
-// A rank whose launcher was killed would wait for the others for ever. Only for launches of Octant's: who starts a
-// kernel by hand may well leave it running.
+// Ends this rank if its launcher is killed; otherwise it would wait indefinitely. Only for launches of Octant.
 void die_with_parent() {
     pid_t const parent = getppid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -28,7 +28,7 @@ class Measurer {
     }
 
     Measurement run() {
-        found_.noise.before = idle_look(look_s);
+        found_.noise.before = sample_idle_noise(look_s);
         context_.marks.switch_on(false);
         pacing_->calibrate();
         measure_exit_skew();
@@ -52,7 +52,7 @@ class Measurer {
         Comm const node = context_.world.node();
         found_.noise.during["node_own_cpu_s"] =
             static_cast<double>(node.sum(static_cast<std::int64_t>(found_.noise.during["own_cpu_s"] * 1e6))) * 1e-6;
-        found_.noise.after = idle_look(look_s);
+        found_.noise.after = sample_idle_noise(look_s);
         found_.warmup = warmup();
         return std::move(found_);
     }
@@ -83,7 +83,7 @@ class Measurer {
     // All groups begin together, so that their samples can be compared in time.
     [[nodiscard]] std::int64_t common_start() const {
         Comm const& world = context_.world;
-        world.wait_for_first();  // the others have had their last collective; rank 0 may have lost its core since
+        world.wait_for_root();  // the others have had their last collective; rank 0 may have lost its core since
         if (!settings_.shared_clock) world.dissemination_barrier();
         std::int64_t const shared = world.broadcast(now_ns() + slack_ns(world));
         return settings_.shared_clock ? shared : now_ns() + slack_ns(world);
@@ -115,7 +115,7 @@ class Measurer {
             synchronise(context_.group, settings_.sync);
             exits.push_back(now_ns());
         }
-        world.meet();  // idle ranks sleep until the others have calibrated: MPI_Gather would poll
+        world.sleeping_barrier();  // idle ranks sleep until the others have calibrated: MPI_Gather would poll
         auto const all = world.gather(exits);
         for (std::size_t i = 0; i < trials && !all.empty(); ++i) {
             std::int64_t most = 0;

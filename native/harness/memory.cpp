@@ -190,8 +190,8 @@ Mapping::~Mapping() {
     if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-PagesGiven pages_given(std::span<std::byte const> memory, std::int64_t transparent_page_bytes) {
-    PagesGiven found;
+PageResidency read_page_residency(std::span<std::byte const> memory, std::int64_t transparent_page_bytes) {
+    PageResidency found;
     found.bytes = static_cast<std::int64_t>(memory.size());
     auto const address = reinterpret_cast<std::uintptr_t>(memory.data());
     std::ifstream smaps("/proc/self/smaps");

@@ -14,8 +14,8 @@ namespace octant {
 
 namespace {
 
-// A rank that spins takes power and cores from those that still work: who waits for long sleeps in between.
-void patiently(MPI_Request request, bool polls = false) {
+// Waits without polling continuously: a spinning rank takes power and cores from ranks that still work.
+void wait_with_backoff(MPI_Request request, bool polls = false) {
     int done = 0;
     for (auto const begin = std::chrono::steady_clock::now(); done == 0;) {
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
@@ -28,7 +28,7 @@ template <class T>
 T reduced(T value, MPI_Datatype type, MPI_Op operation, MPI_Comm handle) {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, type, operation, handle, &request));
-    patiently(request);
+    wait_with_backoff(request);
     return value;
 }
 
@@ -64,19 +64,19 @@ Comm Comm::split(int number, int place) const {
     return Comm(part);
 }
 
-void Comm::wait_for_first(bool polls) const {
+void Comm::wait_for_root(bool polls) const {
     constexpr int tag = 8;
     for (int rank = 1; rank_ == 0 && rank < size_; ++rank) check(MPI_Send(nullptr, 0, MPI_BYTE, rank, tag, handle_));
     if (rank_ == 0) return;
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag, handle_, &request));
-    patiently(request, polls);
+    wait_with_backoff(request, polls);
 }
 
-void Comm::meet(bool polls) const {
+void Comm::sleeping_barrier(bool polls) const {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibarrier(handle_, &request));
-    patiently(request, polls);
+    wait_with_backoff(request, polls);
 }
 
 void Comm::dissemination_barrier() const {
@@ -126,7 +126,7 @@ Gathered<List> gather_items(Comm const& comm, List const& items, MPI_Datatype ty
         offsets[r] = static_cast<int>(total);
         total += static_cast<std::size_t>(counts[r]);
         if (total > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-            throw std::length_error("more samples than one message can carry; try samples=1000");
+            throw std::length_error("more samples than fit into one message; try samples=1000");
     }
     List all(total, {});
     check(MPI_Gatherv(items.data(), count, type, all.data(), counts.data(), offsets.data(), type, 0, comm.get()));
@@ -171,7 +171,7 @@ std::vector<std::pair<double, int>> Comm::slowest(std::span<double const> values
 
 namespace {
 
-void reduce_to_first(Comm const& comm, std::span<std::int64_t> values, MPI_Op operation) {
+void reduce_to_root(Comm const& comm, std::span<std::int64_t> values, MPI_Op operation) {
     int const count = static_cast<int>(values.size());
     if (comm.rank() == 0)
         check(MPI_Reduce(MPI_IN_PLACE, values.data(), count, MPI_INT64_T, operation, 0, comm.get()));
@@ -181,9 +181,9 @@ void reduce_to_first(Comm const& comm, std::span<std::int64_t> values, MPI_Op op
 
 }  // namespace
 
-void Comm::largest_to_first(std::span<std::int64_t> values) const { reduce_to_first(*this, values, MPI_MAX); }
+void Comm::reduce_max_to_root(std::span<std::int64_t> values) const { reduce_to_root(*this, values, MPI_MAX); }
 
-void Comm::sum_to_first(std::span<std::int64_t> values) const { reduce_to_first(*this, values, MPI_SUM); }
+void Comm::reduce_sum_to_root(std::span<std::int64_t> values) const { reduce_to_root(*this, values, MPI_SUM); }
 
 Session::Session(int* argc, char*** argv, bool thread_multiple)
     : world_([&] {
@@ -195,7 +195,7 @@ Session::Session(int* argc, char*** argv, bool thread_multiple)
           init_s_ = static_cast<double>(std::max<std::int64_t>(0, now_ns() - begin)) * 1e-9;
           if (thread_multiple && provided < level)
               throw Refusal(
-                  "cannot call MPI from several threads at once (the library does not grant MPI_THREAD_MULTIPLE); try "
+                  "cannot call MPI from several threads (the library does not provide MPI_THREAD_MULTIPLE); try "
                   "another MPI library",
                   Exit::not_supported);
           return MPI_COMM_WORLD;

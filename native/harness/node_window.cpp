@@ -101,10 +101,10 @@ void NodeWindow::touch(Comm const& comm) const {
     std::size_t const bytes = address_of(part.data()) + part.size() - begin;
     bool const failed = madvise(reinterpret_cast<void*>(begin), bytes, populate) != 0 && errno != EINVAL;
     if (comm.max(std::int64_t{failed ? 1 : 0}) == 0) return;
-    throw Refusal("cannot use " + std::to_string(comm.sum(static_cast<std::int64_t>(part.size())) >> 20) +
-                      " MiB of memory that ranks share (the system has not as much of it: df /dev/shm); try "
-                      "transport=messages, or a smaller size",
-                  Exit::not_supported);
+    throw Refusal(
+        "cannot use " + std::to_string(comm.sum(static_cast<std::int64_t>(part.size())) >> 20) +
+            " MiB of shared memory (not enough space, see df /dev/shm); try transport=messages, or a smaller size",
+        Exit::not_supported);
 }
 
 void NodeWindow::take_huge_pages(Comm const& comm) {

@@ -59,7 +59,7 @@ std::map<std::string, double> difference(NoiseTotals const& from, NoiseTotals co
     return values;
 }
 
-std::map<std::string, double> idle_look(double seconds) {
+std::map<std::string, double> sample_idle_noise(double seconds) {
     auto const from = NoiseTotals::read();
     double const hertz = core_frequency_hz();
     usleep(static_cast<useconds_t>(seconds * 1e6));

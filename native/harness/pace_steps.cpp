@@ -89,8 +89,8 @@ void Together::sample() {
 
 void Together::collect(std::int64_t count) {
     expects(static_cast<std::int64_t>(last_ns_.size()) == count);
-    job_.context.group.meet(polls());
-    job_.context.group.largest_to_first(last_ns_);
+    job_.context.group.sleeping_barrier(polls());
+    job_.context.group.reduce_max_to_root(last_ns_);
     if (job_.context.group.rank() == 0) steps_ns_.insert(steps_ns_.end(), last_ns_.begin(), last_ns_.end());
     last_ns_.clear();
     if (job_.info.roles.size() > 1) collect_switches(count);
@@ -104,7 +104,7 @@ void Together::collect_switches(std::int64_t count) {
     for (auto at = mine.rbegin(); at != mine.rend() && *at >= first; ++at)
         switched[static_cast<std::size_t>(*at - first)] = 1;
     if (role().timed && job_.context.group.rank() != 0) std::ranges::fill(switched, 0);
-    job_.context.group.largest_to_first(switched);
+    job_.context.group.reduce_max_to_root(switched);
     if (job_.context.group.rank() != 0) return;
     while (!mine.empty() && mine.back() >= first) mine.pop_back();
     for (std::int64_t i = 0; i < count; ++i)
@@ -147,7 +147,7 @@ std::int64_t Steps::quickest_batch(std::int64_t times) {
         quickest = std::min(quickest, now_ns() - begin);
         next_ += found_.batch[0];
     }
-    group.meet(polls());
+    group.sleeping_barrier(polls());
     return group.max(found_.lanes[0].role == 0 ? quickest : 0);
 }
 
@@ -172,7 +172,7 @@ void Steps::burst(Window const& window) {
     std::int64_t const before = taken_;
     std::int64_t count = 0;
     do {
-        group.wait_for_first(polls());  // who has nothing to do sleeps here, not in the broadcast
+        group.wait_for_root(polls());  // who has nothing to do sleeps here, not in the broadcast
         count = group.broadcast(next_count(taken_ - before, end_ns));
         round(count);
     } while (count > 0 && !job_.alone);

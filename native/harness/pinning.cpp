@@ -94,7 +94,7 @@ Masks masks_of_threads(int threads) {
         given += 1;
     }
     if (given != threads)
-        throw Refusal("cannot start threads=" + std::to_string(threads) + " (OpenMP gives " + std::to_string(given) +
+        throw Refusal("cannot start threads=" + std::to_string(threads) + " (OpenMP provides " + std::to_string(given) +
                       "); try a larger OMP_THREAD_LIMIT");
     return masks;
 }

@@ -125,13 +125,13 @@ Settings settings_of(Knobs const& knobs, KernelInfo const& info, bool shared_clo
             .settles = info.pace != Pace::whole};
 }
 
-// What the kernel says after the timing, on a rank that takes part.
-void ask(Runnable& kernel, KernelInfo const& info, Context const& context, Outcome& outcome) {
+// Collects counts, page residency, results and checks of a rank that takes part, after the timing.
+void collect_outcome(Runnable& kernel, KernelInfo const& info, Context const& context, Outcome& outcome) {
     outcome.work.resize(info.roles.size());
     for (auto const& lane : outcome.measured.lanes)
         if (outcome.work[lane.role].empty()) outcome.work[lane.role] = kernel.work(lane.role);
     for (auto const memory : context.watched)
-        outcome.pages.push_back(pages_given(memory, context.pages.transparent_page_bytes));
+        outcome.pages.push_back(read_page_residency(memory, context.pages.transparent_page_bytes));
     if (fault("pages", context.world.rank()))
         for (auto& pages : outcome.pages) pages.huge_bytes = 0, pages.page_bytes = 1;
     outcome.results = kernel.results();
@@ -188,8 +188,8 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
         inject_faults(During::between, world.rank());
         outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
         measured_ns = now_ns();
-        if (works) ask(*kernel, info, context, outcome);
-        world.meet();  // idle ranks sleep until the others have verified
+        if (works) collect_outcome(*kernel, info, context, outcome);
+        world.sleeping_barrier();  // idle ranks sleep until the others have verified
     });
     auto const seconds = [](std::int64_t from, std::int64_t to) { return static_cast<double>(to - from) * 1e-9; };
     outcome.spent_s = {{"build_s", seconds(begun_ns, built_ns)},

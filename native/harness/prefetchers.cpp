@@ -55,8 +55,8 @@ double ascending_read_s(std::vector<Line>& buffer) {
 }
 
 // In the watcher, a copy of a process with threads: system calls alone.
-[[noreturn]] void put_back_later(int socket, std::uint32_t number, int const* files, std::uint64_t const* values,
-                                 std::size_t count) {
+[[noreturn]] void restore_on_exit(int socket, std::uint32_t number, int const* files, std::uint64_t const* values,
+                                  std::size_t count) {
     setsid();  // not of the group that a launcher ends
     prctl(PR_SET_NAME, "octant-restore");
     char byte = 0;
@@ -70,7 +70,7 @@ double ascending_read_s(std::vector<Line>& buffer) {
 }
 
 // Who ends what a launch left behind looks for the mark in the environment; the watcher ends by itself.
-void hide_mark() {
+void clear_process_tag() {
     constexpr char const* name = "OCTANT_MARK";
     if (char* const value = std::getenv(name)) std::memset(value - std::strlen(name) - 1, '_', std::strlen(name));
 }
@@ -133,12 +133,12 @@ void SwitchedRegisters::watch() {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     watcher_ = fork();
     if (watcher_ == 0) {
-        hide_mark();
+        clear_process_tag();
         // What else it would keep open is others' business: pipes of the launcher, sockets of the MPI library.
         for (int file = 0; file < 1 << 16; ++file)
             if (file != ends[0] && file != lock_ && std::ranges::find(descriptors, file) == descriptors.end())
                 close(file);
-        put_back_later(ends[0], which_.number, descriptors.data(), values.data(), values.size());
+        restore_on_exit(ends[0], which_.number, descriptors.data(), values.data(), values.size());
     }
     std::string why = watcher_ < 0 ? std::strerror(errno) : "it ended at once";
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -151,7 +151,7 @@ void SwitchedRegisters::watch() {
     if (got == 1) return;
     close(socket_);
     if (watcher_ > 0) waitpid(watcher_, nullptr, 0);
-    throw no_register("no process to put them back: " + why);
+    throw no_register("no process to restore them: " + why);
 }
 
 void SwitchedRegisters::close_files() noexcept {
@@ -171,7 +171,7 @@ SwitchedRegisters::~SwitchedRegisters() {
         right = pread(file.descriptor, &now, sizeof now, which_.number) == sizeof now && now == file.before && right;
     }
     if (!right)
-        std::fprintf(stderr, "cannot put back the hardware prefetchers (register 0x%x is not what it was); restart\n",
+        std::fprintf(stderr, "cannot restore the hardware prefetchers (register 0x%x differs); restart the machine\n",
                      which_.number);
     close_files();
 }
@@ -184,11 +184,11 @@ void SwitchedRegisters::write(bool on) {
             throw no_register("their register is not writable: " + std::string(std::strerror(errno)));
         if (pread(file.descriptor, &found, sizeof found, which_.number) != sizeof found || found != wanted)
             throw no_register("their register of hardware thread " + std::to_string(file.cpu) +
-                              " does not keep what is written");
+                              " does not retain written values");
     }
 }
 
-double slower_without(std::function<void(bool on)> const& set) {
+double slowdown_without_prefetch(std::function<void(bool on)> const& set) {
     std::vector<Line> buffer(lines);
     for (std::size_t i = 0; i < lines; ++i) buffer[i].next = &buffer[(i + 1) % lines];
     set(true);
@@ -202,7 +202,7 @@ void expect_effect(double slower) {
     std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), "%.2f", slower);
     throw no_register("accepted but without effect: an ascending read without them takes " + std::string(text.data()) +
-                      " times as long, as where a hypervisor ignores what a guest writes");
+                      " times as long (the hypervisor may ignore writes)");
 }
 
 StreamControls::StreamControls(int threads) : before_(static_cast<std::size_t>(threads)) {
@@ -225,16 +225,16 @@ PrefetcherSwitch::PrefetcherSwitch(std::string const& word, std::vector<int> con
     bool const on = word == "on";
     if (has_stream_control) {
         controls_ = std::make_unique<StreamControls>(threads);
-        expect_effect(slower_without([&](bool wanted) { controls_->write(wanted); }));
+        expect_effect(slowdown_without_prefetch([&](bool wanted) { controls_->write(wanted); }));
         controls_->write(on);
         text_ = word + ", DSCR";
         return;
     }
     auto const which = prefetch_register();
-    if (!which) throw no_register("neither Intel's nor AMD's register for it is there; a hypervisor may hide it");
+    if (!which) throw no_register("neither Intel's nor AMD's register is available (a hypervisor may hide it)");
     if (!cpus.empty()) {
         registers_ = std::make_unique<SwitchedRegisters>(cpus, *which);
-        expect_effect(slower_without([&](bool wanted) { registers_->write(wanted); }));
+        expect_effect(slowdown_without_prefetch([&](bool wanted) { registers_->write(wanted); }));
         registers_->write(on);
     }
     std::array<char, 16> number{};

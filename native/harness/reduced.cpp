@@ -72,11 +72,11 @@ class Reducer {  // of one series of one role over the ranks of a group
         text.key("role").word(part_.info.roles[role_].name);
         write_ranks(text);
         if (detail != Detail::sums) {
-            group_.sum_to_first(sketch_.counts());
+            group_.reduce_sum_to_root(sketch_.counts());
             text.key("sketch");
             sketch_.write(text);
             if (part_.info.pace == Pace::chunks) {
-                group_.sum_to_first(gaps_.counts());
+                group_.reduce_sum_to_root(gaps_.counts());
                 text.key("gaps");
                 gaps_.write(text);
                 write_slowest_chunks(text);
@@ -134,7 +134,7 @@ class Reducer {  // of one series of one role over the ranks of a group
         std::vector<std::int64_t> switched(steps, 0), found;
         for (std::int64_t const step : preempted_)
             if (static_cast<std::size_t>(step) < steps) switched[static_cast<std::size_t>(step)] = 1;
-        group_.largest_to_first(switched);
+        group_.reduce_max_to_root(switched);
         for (std::size_t i = 0; i < steps; ++i)
             if (switched[i] != 0) found.push_back(static_cast<std::int64_t>(i));
         return found;

@@ -65,7 +65,7 @@ bool has_transparent(std::int64_t page_bytes) {
 // property without effect on pages, whether a core dump has them, to below the next size that is granted.
 void advise_transparent(std::byte* data, std::size_t bytes, PagePolicy const& pages) {
     if (!granted(pages.transparent_page_bytes))
-        throw Refusal("cannot use pages=" + pages.name + " (this system grants no transparent ones of that size)" +
+        throw Refusal("cannot use pages=" + pages.name + " (no transparent huge pages of that size on this system)" +
                           "; try pages=thp, or as root: echo madvise > " + folder_of(pages.transparent_page_bytes) +
                           "enabled",
                       Exit::not_supported);
@@ -76,7 +76,7 @@ void advise_transparent(std::byte* data, std::size_t bytes, PagePolicy const& pa
     for (std::size_t at = 0; at < bytes; at += 2 * area)
         if (madvise(data + at, std::min(area, bytes - at), MADV_DONTDUMP) != 0)
             throw Refusal("cannot use pages=" + pages.name + " for " + std::to_string(bytes) +
-                              " B (more areas than the system allows); try a smaller size",
+                              " B (too many memory areas); try a smaller size",
                           Exit::not_supported);
 }
 

@@ -21,9 +21,9 @@ void advance(Streams& at) noexcept {
 // Numbers `first` + 1 to `first` + `count` of a sequence, in 128 parts at once: a number of each part, then the next
 // of each. The first parts are one longer where `count` is no multiple.
 template <class Sequence>
-class Stretch {
+class LengthSegment {
   public:
-    Stretch(std::uint64_t first, std::uint64_t count) : rounds_(count / streams), rest_(count % streams) {
+    LengthSegment(std::uint64_t first, std::uint64_t count) : rounds_(count / streams), rest_(count % streams) {
         for (std::size_t part = 0; part < streams; ++part)
             at_[part] = Sequence::jump(first + part * rounds_ + std::min<std::uint64_t>(part, rest_));
     }

@@ -100,7 +100,7 @@ void write_report(std::string const& path, std::vector<Crossed> const& crossed, 
     file << "}\n";
 }
 
-int carry_out(Plan const& plan) {
+int execute_run(Plan const& plan) {
     Reaper const reaper;  // before the network, which it would keep, and before the relay's thread
     Network const network(plan);
     std::optional<Relay> relay;
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
     auto const words = std::span(argv, static_cast<std::size_t>(argc)).subspan(1);
     try {
         if (char const* where = std::getenv(hosts_variable)) stand_in(where, words);
-        return carry_out(parse(words));
+        return execute_run(parse(words));
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "octant-link: %s\n", refusal.what());
         return static_cast<int>(refusal.code());

@@ -70,7 +70,7 @@ namespace {
 
 [[noreturn]] void refuse(char const* what, int reason) {
     std::string const module =
-        reason == ENOENT || reason == EOPNOTSUPP ? "a kernel that has it" : "a machine that allows it";
+        reason == ENOENT || reason == EOPNOTSUPP ? "a Linux kernel with this feature" : "a machine that permits it";
     throw Refusal("cannot emulate a link (no " + std::string(what) + ": " + std::strerror(reason) + "); try " + module,
                   Exit::not_supported);
 }
@@ -92,7 +92,7 @@ Netlink::Netlink() : file_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_R
 
 Netlink::~Netlink() { close(file_); }
 
-void Netlink::ask(Message& message, char const* what) {
+void Netlink::send_request(Message& message, char const* what) {
     auto const& text = message.finished(++number_);
     if (send(file_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) refuse(what, errno);
     std::array<char, 8192> answer{};
@@ -117,7 +117,7 @@ void Netlink::add_pair(std::string const& name, int there) {
     message.add(IFLA_IFNAME, std::string(device));
     message.add(IFLA_NET_NS_FD, static_cast<std::uint32_t>(there));
     for (auto const begin : {peer, data, info}) message.close(begin);
-    ask(message, "pair of virtual devices (veth)");
+    send_request(message, "pair of virtual devices (veth)");
 }
 
 void Netlink::add_bridge(std::string const& name) {
@@ -126,13 +126,13 @@ void Netlink::add_bridge(std::string const& name) {
     auto const info = message.open(IFLA_LINKINFO);
     message.add(IFLA_INFO_KIND, "bridge");
     message.close(info);
-    ask(message, "bridge between virtual devices");
+    send_request(message, "bridge between virtual devices");
 }
 
 void Netlink::join(std::string const& name, std::string const& bridge) {
     Message message(RTM_NEWLINK, 0, of_device(name));
     message.add(IFLA_MASTER, if_nametoindex(bridge.c_str()));
-    ask(message, "port of a bridge");
+    send_request(message, "port of a bridge");
 }
 
 void Netlink::add_address(std::string const& name, std::uint32_t address, unsigned bits) {
@@ -143,13 +143,13 @@ void Netlink::add_address(std::string const& name, std::uint32_t address, unsign
     Message message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, head);
     message.add(IFA_LOCAL, htonl(address));
     message.add(IFA_ADDRESS, htonl(address));
-    ask(message, "address for a virtual device");
+    send_request(message, "address for a virtual device");
 }
 
 void Netlink::set_mtu(std::string const& name, std::uint32_t bytes) {
     Message message(RTM_NEWLINK, 0, of_device(name));
     message.add(IFLA_MTU, bytes);
-    ask(message, "packet size of a virtual device");
+    send_request(message, "packet size of a virtual device");
 }
 
 void Netlink::raise(std::string const& name) {
@@ -161,11 +161,11 @@ void Netlink::raise(std::string const& name) {
     quiet.close(six);
     quiet.close(families);
     try {
-        ask(quiet, "device without IPv6");
+        send_request(quiet, "device without IPv6");
     } catch (Refusal const&) {  // a kernel without IPv6 has none to switch off
     }
     Message message(RTM_NEWLINK, 0, of_device(name, IFF_UP));
-    ask(message, "virtual device that is up");
+    send_request(message, "virtual device that is up");
 }
 
 // A token bucket: what leaves through the device is slowed down to the rate; what is too much waits in a queue.
@@ -184,7 +184,7 @@ void Netlink::add_bucket(std::string const& name, std::uint64_t bits_per_s) {
     message.add(TCA_TBF_PARMS, &bucket, sizeof bucket);
     message.add(TCA_TBF_BURST, burst_bytes);
     message.close(options);
-    ask(message, "token bucket (tbf)");
+    send_request(message, "token bucket (tbf)");
 }
 
 }  // namespace octant::link

@@ -32,7 +32,7 @@ class Netlink {
 
   private:
     class Message;
-    void ask(Message& message, char const* what);
+    void send_request(Message& message, char const* what);
     int file_;
     std::uint32_t number_ = 0;
 };

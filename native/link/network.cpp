@@ -56,7 +56,7 @@ int namespace_file(std::size_t host, std::size_t kind) {
 void write_file(char const* path, std::string const& text) {
     std::ofstream file(path);
     file << text << std::flush;
-    if (!file) refuse(std::string("no ") + path, errno, "a machine that lets users make namespaces, or root");
+    if (!file) refuse(std::string("no ") + path, errno, "a machine that permits user namespaces, or root");
 }
 
 // The right to make networks: root's own, or that of a user namespace in which we are still who we are.
@@ -66,19 +66,19 @@ void gain_right() {
     int signal_of_parent = 0;
     prctl(PR_GET_PDEATHSIG, &signal_of_parent);
     if (unshare(CLONE_NEWUSER) != 0)
-        refuse("no namespaces for us", errno, "sysctl user.max_user_namespaces, a container that allows them, or root");
+        refuse("no namespaces available", errno,
+               "sysctl user.max_user_namespaces, a container that allows them, or root");
     prctl(PR_SET_PDEATHSIG, signal_of_parent);  // who gains rights loses it
     prctl(PR_SET_DUMPABLE, 1);                  // and hides from those who start the other hosts
     write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/uid_map", user + " " + user + " 1");
     write_file("/proc/self/gid_map", group + " " + group + " 1");
     if (unshare(CLONE_NEWNET) != 0)
-        refuse("no network namespace", errno, "a machine that lets users make namespaces, or root");
+        refuse("no network namespace", errno, "a machine that permits user namespaces, or root");
 }
 
 void move_to(int file, int kind) {
-    if (setns(file, kind) != 0)
-        refuse("no way into a host", errno, "a machine that lets users make namespaces, or root");
+    if (setns(file, kind) != 0) refuse("cannot enter a host", errno, "a machine that permits user namespaces, or root");
 }
 
 // Libraries look for network devices in /sys, which shows those of the namespace that mounted it. Where it may not be
@@ -102,21 +102,21 @@ void mount_names(std::size_t hosts) {
         text += std::string(inet_ntoa(address)) + " " + host_name(host) + "\n";
     }
     if (mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755,size=64k") != 0)
-        refuse("no file system of a host's own", errno, "a machine that lets users make namespaces, or root");
+        refuse("no separate file system for a host", errno, "a machine that permits user namespaces, or root");
     int const file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     bool const made = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
                       fchmod(file, 0644) == 0 && mount(path.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0 &&
                       umount2(place, MNT_DETACH) == 0;
     int const reason = errno;
     if (file >= 0) close(file);
-    if (!made) refuse("no file for the names of hosts", reason, "a machine that lets users make namespaces, or root");
+    if (!made) refuse("cannot write the hosts file", reason, "a machine that permits user namespaces, or root");
 }
 
 void keep_namespaces(std::size_t host) {
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
         int const file = open((std::string("/proc/self/ns/") + kinds[kind]).c_str(), O_RDONLY | O_CLOEXEC);
         if (file < 0 || dup3(file, namespace_file(host, kind), O_CLOEXEC) < 0)
-            refuse("no file for a namespace", errno, "ulimit -n 1024");
+            refuse("cannot open a namespace", errno, "ulimit -n 1024");
         close(file);
     }
 }
@@ -233,19 +233,19 @@ Network::Network(Plan const& plan) : hosts_(plan.hosts) {
 void Network::make_hosts() {
     std::string const folder = current_folder();
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-        refuse("no namespace for files", errno, "a machine that lets users make namespaces, or root");
+        refuse("no namespace for files", errno, "a machine that permits user namespaces, or root");
     int const base = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
     for (std::size_t host = 0; host < hosts_; ++host) {
         std::string const name = host_name(host);
         if (unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS) != 0 || sethostname(name.c_str(), name.size()) != 0)
-            refuse("no namespaces for a host", errno, "a machine that lets users make namespaces, or root");
+            refuse("no namespaces for a host", errno, "a machine that permits user namespaces, or root");
         mount_names(hosts_);
         mount_devices();
         keep_namespaces(host);
         move_to(base, CLONE_NEWNS);
     }
     close(base);
-    if (chdir(folder.c_str()) != 0) refuse("no way back to " + folder, errno, "another folder");
+    if (chdir(folder.c_str()) != 0) refuse("cannot return to " + folder, errno, "another folder");
 }
 
 // Each end slows down what leaves it.
@@ -321,14 +321,14 @@ void enter(int owner, std::size_t host, std::size_t hosts) {
     std::array<int, kinds.size()> opened{};
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
         opened[kind] = open((files + std::to_string(namespace_file(host, kind))).c_str(), O_RDONLY | O_CLOEXEC);
-        if (opened[kind] < 0) refuse("no way into " + host_name(host), errno, "the launch again");
+        if (opened[kind] < 0) refuse("cannot enter " + host_name(host), errno, "the launch again");
     }
     take_share(owner, host, hosts);
     for (int const file : opened) {
         move_to(file, 0);
         close(file);
     }
-    if (chdir(folder.c_str()) != 0) refuse("no way back to " + folder, errno, "another folder");
+    if (chdir(folder.c_str()) != 0) refuse("cannot return to " + folder, errno, "another folder");
 }
 
 }  // namespace octant::link

@@ -124,7 +124,7 @@ class Reader {
     }
 
     [[noreturn]] void refuse(std::string const& what) const {
-        throw Refusal("cannot start what the launcher sends to the other end of the link (" + what +
+        throw Refusal("cannot start the command that the launcher sent over the link (" + what +
                           " in: " + line_.substr(0, 200) + "); try another MPI library",
                       Exit::not_supported);
     }
@@ -147,7 +147,7 @@ Plan parse(std::span<char*> words) {
     std::size_t at = 0;
     auto const value = [&](std::string_view option) {
         if (++at >= words.size())
-            throw Refusal("cannot read " + std::string(option) + " (no value follows); give one", Exit::wrong_word);
+            throw Refusal("cannot read " + std::string(option) + " (value missing); add one", Exit::wrong_word);
         return words[at];
     };
     for (; at < words.size(); ++at) {

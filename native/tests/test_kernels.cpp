@@ -81,7 +81,7 @@ void random_updates(octant::Checks& checks) {
         checks.that(Sequence::jump(n) == a, "a jump lands where single steps lead");
     for (std::uint64_t const count : {0U, 1U, 127U, 128U, 1000U, 1024U}) {
         constexpr std::uint64_t first = 12345;
-        octant::hpcc::Stretch<Sequence> stretch(first, count);
+        octant::hpcc::LengthSegment<Sequence> stretch(first, count);
         std::vector<std::uint64_t> numbers(2048), plain;
         std::size_t filled = 0;
         while (std::size_t const more = stretch.fill(numbers.data() + filled, 256)) filled += more;

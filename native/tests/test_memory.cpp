@@ -21,7 +21,7 @@ using octant::Mapping;
 using octant::NodePolicy;
 using octant::PagePolicy;
 
-octant::PagesGiven given(Mapping const& mapping) { return octant::pages_given(mapping.bytes()); }
+octant::PageResidency given(Mapping const& mapping) { return octant::read_page_residency(mapping.bytes()); }
 
 void policies(octant::Checks& checks) {
     checks.that(PagePolicy::parse("2MiB").pool_page_bytes == 2 << 20, "a pool's size");
@@ -67,7 +67,7 @@ void sized(octant::Checks& checks) {
     try {
         Mapping const buffer(size, policy, NodePolicy::parse("default"));
         std::memset(buffer.data(), 1, buffer.size());
-        auto const found = octant::pages_given(buffer.bytes(), policy.transparent_page_bytes);
+        auto const found = octant::read_page_residency(buffer.bytes(), policy.transparent_page_bytes);
         checks.that(found.page_bytes == 0 || found.huge_bytes > 0, "seen, or not to be seen");
         checks.that(found.resident_bytes == static_cast<std::int64_t>(size), "all areas are counted");
     } catch (octant::Refusal const& refusal) {
@@ -75,7 +75,7 @@ void sized(octant::Checks& checks) {
     }
     Mapping const small(size, PagePolicy::parse("base"), NodePolicy::parse("default"));
     std::memset(small.data(), 1, small.size());
-    auto const found = octant::pages_given(small.bytes(), 65536);
+    auto const found = octant::read_page_residency(small.bytes(), 65536);
     checks.that(found.huge_bytes == 0, "base pages are none of 64 KiB");
     checks.that(found.page_bytes > 0 || geteuid() != 0, "and root sees that");
 }

@@ -162,7 +162,7 @@ void refusals(octant::Checks& checks) {
 
 void effects(octant::Checks& checks) {
     std::vector<bool> asked;
-    double const slower = octant::slower_without([&](bool on) { asked.push_back(on); });
+    double const slower = octant::slowdown_without_prefetch([&](bool on) { asked.push_back(on); });
     checks.that(slower > 0 && asked == std::vector<bool>{true, false}, "with them first, without them at the end");
 }
 

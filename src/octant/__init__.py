@@ -7,13 +7,13 @@ from types import ModuleType
 
 
 class _NetworkEngine:
-    """Finds `octant._network` where no other finder does: in the build folder, built when it is first imported."""
+    """Finder of `octant._network` in the build folder, if no other finder has it; it is built on first import."""
 
     @staticmethod
     def find_spec(
         name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """As `importlib.abc.MetaPathFinder`.
+        """Return the spec of `octant._network`, as `importlib.abc.MetaPathFinder` does.
 
         Raises:
             Refusal: it cannot be built.

@@ -1,4 +1,4 @@
-"""Facts of the machine, and the expressions of suites and studies that use them: `4*llc/ranks`, `numa>=2`."""
+"""Facts of the machine, and expressions of suites and studies that use them: `4*llc/ranks`, `numa>=2`."""
 
 import math
 import re
@@ -38,7 +38,7 @@ _BEYOND_A_NODE = {
     "lossy-network": "nodes whose network may lose packets and counts them",
     "second-machine": "a second machine of another generation",
 }
-"""What no node's own description can meet: the machine that is wanted."""
+"""Requirements beyond the description of one node: the machine that they need."""
 _PREFETCH = "hwprefetch"
 _MPI_IO = "mpi-io"
 _MPI_LIBRARIES = ("mpich", "openmpi", "intelmpi")
@@ -60,15 +60,15 @@ _LIMIT_WORDS = {sign: f"at {word}" for sign, word in _LIMIT.items()}
 
 
 def usable_cores(machine: Machine) -> list[int]:
-    """One usable hardware thread of each core that has any."""
+    """Return one usable hardware thread of each core that has any."""
     allowed = machine.topology.allowed
     return [min(core & allowed) for core in machine.topology.groups("core") if core & allowed]
 
 
 def facts(machine: Machine) -> dict[str, int]:
-    """The known facts by name; sizes in bytes, and only what this process may use counts.
+    """Return the known facts by name; sizes in bytes. Only resources that this process may use count.
 
-    A fact that is not known is missing: `numbers` has an assumption in its place.
+    Unknown facts are missing; `numbers` replaces them by assumptions.
     """
     usable = machine.topology.usable()
     cores = len(usable_cores(machine))
@@ -93,13 +93,13 @@ def facts(machine: Machine) -> dict[str, int]:
 
 
 def assumed(machine: Machine) -> dict[str, int]:
-    """What expressions of suites and studies assume for facts that are not known of this machine."""
+    """Return the values that suites and studies assume for unknown facts of this machine."""
     known = facts(machine)
     return {name: size for name, size in _ASSUMED.items() if name not in known}
 
 
 def numbers(machine: Machine) -> dict[str, int]:
-    """The known facts, and what is assumed for others: what `value` and `count` take; `assumption` says so."""
+    """Return known and assumed facts, the input of `value` and `count`; `assumption` names the assumed ones."""
     return {**assumed(machine), **facts(machine)}
 
 
@@ -110,21 +110,20 @@ def assumption(machine: Machine) -> str:
         return ""
     listed = ", ".join(f"{_SIZE_NAMES[name]} {units.bytes_text(size)}" for name, size in sizes.items())
     beyond = "; " + counted_as_memory(machine) if "cached" in sizes else ""
-    return f"not known of this machine, and assumed by suites and studies: {listed}{beyond}"
+    return f"this machine does not state all sizes; suites and studies assume {listed}{beyond}"
 
 
 def counted_as_memory(machine: Machine) -> str:
-    """From which size on data counts as in memory, in words."""
-    return f"data counts as in memory from {units.bytes_text(2 * machine.may_be_cached_bytes())} on"
+    """Return in words the size from which on data counts as in memory."""
+    return f"data of at least {units.bytes_text(2 * machine.may_be_cached_bytes())} count as in memory"
 
 
 def value(text: str, known: Mapping[str, int]) -> str:
-    """A knob's value with its expression evaluated: facts, products, quotients and bounds; any other text unchanged,
-    also one of over 200 characters.
+    """Return a knob's value with its expression of facts evaluated. Other text is unchanged.
 
-    `4*llc/ranks` goes from left to right, in whole numbers; `2*cached/cores at least 16MiB at most 128MiB` has bounds;
-    `sqrt(4000000*ranks)` is the whole part of a root, of the order of a matrix that grows with the ranks.
-    A size of several times the caches is cut to an eighth of the memory, or it might not fit.
+    `4*llc/ranks` is evaluated from left to right in integers. `2*cached/cores at least 16MiB at most 128MiB` has
+    bounds. `sqrt(4000000*ranks)` is the integer part of a root, for the order of a matrix that grows with the ranks. A
+    multiple of the cache size is limited to an eighth of the memory. Text of over 200 characters is not evaluated.
 
     Raises:
         ValueError: a fact whose value is not known yet, or a division by zero.
@@ -141,7 +140,7 @@ def value(text: str, known: Mapping[str, int]) -> str:
 
 
 def values(text: str, known: Mapping[str, int]) -> str:
-    """A list of values, evaluated one by one; `8KiB to 4*cached by 2` is every such step up to the end.
+    """Return a list of evaluated values; `8KiB to 4*cached by 2` is every such step up to the end.
 
     Several ladders are merged in ascending order; plain values come first.
 
@@ -160,12 +159,12 @@ def values(text: str, known: Mapping[str, int]) -> str:
         step, last = (units.parse_bytes(value(end, known)) for end in (ladder[1], ladder[2]))
         factor = int(ladder[3])
         if factor < 2 or step < 1:
-            raise ValueError(f"{part!r} does not ascend")
+            raise ValueError(f"{part!r} does not ascend; the first size and the factor must be at least 1 and 2")
         while step <= last:
             steps.add(step)
             step *= factor
     if not 1 <= len(steps) <= _MOST_STEPS:
-        raise ValueError(f"{text!r} has {len(steps)} steps; it may have 1 to {_MOST_STEPS}")
+        raise ValueError(f"{text!r} has {len(steps)} steps; 1 to {_MOST_STEPS} are allowed")
     return ",".join([*(value(part, known) for part in plain), *map(str, sorted(steps))])
 
 
@@ -175,7 +174,7 @@ def _product(text: str, known: Mapping[str, int]) -> int:
     tokens = re.findall(rf"{_TERM}|[*/]", text)
     unknown = [token for token in tokens if token in FACTS and token not in known]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is not known here in {text!r}; known are {', '.join(known)}")
+        raise ValueError(f"{unknown[0]!r} in {text!r} is not known on this machine; known are {', '.join(known)}")
     numbers = [known[token] if token in FACTS else units.parse_bytes(token) for token in tokens[::2]]
     result = numbers[0]
     for sign, number in zip(tokens[1::2], numbers[1:], strict=True):
@@ -188,27 +187,29 @@ def _product(text: str, known: Mapping[str, int]) -> int:
 
 
 def count(text: str, known: Mapping[str, int]) -> int:
-    """A number of ranks or threads; 0 where a quotient is 0 here.
+    """Return a number of ranks or threads; 0 if a quotient is 0 here.
 
     Raises:
         ValueError: neither a whole number nor an expression of known facts.
     """
     found = value(text, known)
     if not re.fullmatch(r"\d{1,9}", found):
-        raise ValueError("neither a number nor a known fact")
+        raise ValueError("it is neither a number nor an expression of known facts")
     return int(found)
 
 
 def check_need(text: str) -> str:
-    """The same text, if it is a need: a number of cores, threads per core, NUMA domains or packages, pages, words of a
-    processor's name, a file system, or what is beyond a node.
+    """Return the text if it is a need.
+
+    Needs are numbers of cores, threads per core, NUMA domains or packages, page sizes, a processor name, a file system,
+    and requirements beyond a node.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no need.
     """
     if not _NEED.fullmatch(text):
         raise ValueError(
-            "no such need; try numa>=2, packages>=2, cores>=2, smt>=2, nodes>=2, pages=2MiB, thp, processor=POWER6, "
+            "unknown need; try numa>=2, packages>=2, cores>=2, smt>=2, nodes>=2, pages=2MiB, thp, processor=POWER6, "
             f"mounted=nfs, {_PREFETCH}, {_MPI_IO}, {', '.join(_BEYOND_A_NODE)}"
         )
     return text
@@ -221,7 +222,7 @@ else:
 
 
 def wanted(need: str) -> str:
-    """The machine that a need asks for, for people: `a node with at least 2 NUMA domains`."""
+    """Return in words the machine that a need requires: `a node with at least 2 NUMA domains`."""
     comparison = _COMPARISON.fullmatch(need)
     if comparison:
         many = f"at {_LIMIT[comparison[2]]} {comparison[3]} {_NOUNS[comparison[1]][comparison[3] != '1']}"
@@ -232,7 +233,7 @@ def wanted(need: str) -> str:
 
 
 def missing(need: str, machine: Machine) -> str:
-    """Why a need is not met here, for people: what was looked for, and what was found; empty when it is met."""
+    """Return the reason why a need is not met here: what was required and what was found; "" if it is met."""
     comparison = _COMPARISON.fullmatch(need)
     if comparison:
         return _not_so_many(comparison[1], comparison[2], int(comparison[3]), machine)
@@ -246,7 +247,7 @@ def missing(need: str, machine: Machine) -> str:
 def _not_so_many(what: str, sign: str, limit: int, machine: Machine) -> str:
     have = 1 if what == "nodes" else facts(machine).get(what)
     if have is None:
-        return f"needs {_LIMIT_WORDS[sign]} {limit} {_NOUNS[what][limit != 1]}; how many there are is not known here"
+        return f"needs {_LIMIT_WORDS[sign]} {limit} {_NOUNS[what][limit != 1]}; the number on this machine is not known"
     if have >= limit if sign == ">=" else have <= limit:
         return ""
     least = "" if sign == ">=" else "at most "
@@ -256,23 +257,23 @@ def _not_so_many(what: str, sign: str, limit: int, machine: Machine) -> str:
 
 
 def _why_so_many(what: str, machine: Machine) -> str:
-    """That there are more which this process may not use, or that they are switched off."""
+    """Return a remark if there are more that this process may not use, or that are switched off."""
     topology = machine.topology
     every = {"cores": len(topology.groups("core")), "smt": topology.smt()}.get(what, 0)
     if every > facts(machine).get(what, every):
-        return f" (of {every}, the others may not be used by this process)"
+        return f" usable of {every} (this process may not use the others)"
     off = what == "smt" and machine.system.get("smt") in ("off", "forceoff")
-    return " (they are switched off)" if off else ""
+    return " (SMT is disabled)" if off else ""
 
 
 def _looked_for(need: str) -> str:
-    """What a node is searched for, other than numbers of parts."""
+    """Return in words what a node must have, other than numbers of parts."""
     if need.startswith(_PROCESSOR):
         return f"a {need.removeprefix(_PROCESSOR)} processor"
     if need.startswith(_MOUNTED):
         return f"{FILE_SYSTEMS[need.removeprefix(_MOUNTED)][0]} mounted"
     if need == _PREFETCH:
-        return "a hardware prefetcher that this process may switch"
+        return "a hardware prefetcher that this process may disable"
     if need == _MPI_IO:
         return "an MPI library with MPI-IO"
     return "transparent huge pages" if need == "thp" else f"{_page_text(need)} pages"
@@ -283,27 +284,31 @@ def _page_text(need: str) -> str:
 
 
 def _found_instead(need: str, machine: Machine) -> str:
-    """What was found where that was looked for; empty where the need is met."""
+    """Return what was found instead of the requirement; "" if the need is met."""
     if need.startswith(_PROCESSOR):
         name = need.removeprefix(_PROCESSOR)
         words = set(re.split(r"[^A-Za-z0-9+]+", machine.processor.model.upper()))
         words |= {re.sub(r"\d.*", "", word) for word in words}  # POWER means POWER9, too
         met = set(name.upper().split()) <= words
-        return "" if met else f"this one is {machine.processor.model or 'not named by the system'}"
+        return "" if met else f"this processor is {machine.processor.model or 'not named by the system'}"
     if need.startswith(_MOUNTED):
         kinds, found = FILE_SYSTEMS[need.removeprefix(_MOUNTED)][1], machine.system.get("file_systems", "").split()
         met = bool(set(found) & set(kinds))
-        return "" if met else f"among mounts of {', '.join(kinds)} found {', '.join(found) or 'no record of mounts'}"
+        return (
+            "" if met else f"mounted are {', '.join(found) or 'none that are recorded'}, and none of {', '.join(kinds)}"
+        )
     if need == _PREFETCH:
         return (
-            "" if machine.system.get(_PREFETCH) else machine.system.get("hwprefetch_why", "a recording does not tell")
+            ""
+            if machine.system.get(_PREFETCH)
+            else machine.system.get("hwprefetch_why", "the recorded machine does not state it")
         )
     if need == _MPI_IO:
         met = bool(set(machine.software) & set(_MPI_LIBRARIES))
-        return "" if met else f"of {', '.join(_MPI_LIBRARIES)} none was found"
+        return "" if met else f"no library of {', '.join(_MPI_LIBRARIES)} was found"
     if need == "thp":
-        setting = machine.system.get("thp", "this kernel has none")
-        return {"never": "they are switched off (never)"}.get(setting, "" if "thp" in machine.system else setting)
+        setting = machine.system.get("thp", "this kernel does not support them")
+        return {"never": "they are disabled (never)"}.get(setting, "" if "thp" in machine.system else setting)
     return _no_pages(units.parse_bytes(need.removeprefix("pages=")), machine)
 
 
@@ -314,15 +319,15 @@ def _no_pages(size: int, machine: Machine) -> str:
         if setting in ("always", "madvise"):
             return ""
         sizes = ", ".join(units.bytes_text(page.size_bytes) for page in machine.page_sizes)
-        return f"this system has {sizes}" + f"; transparent ones of that size are switched off ({setting})" * bool(
+        return f"this system supports {sizes}" + f"; transparent pages of that size are disabled ({setting})" * bool(
             setting
         )
     met = pool.pool_pages is None or bool(pool.free_pages)
-    return "" if met else f"of the {pool.pool_pages} in the pool {pool.free_pages or 0} are free"
+    return "" if met else f"{pool.free_pages or 0} of {pool.pool_pages} reserved pages are free"
 
 
 def _transparent(size: int, machine: Machine) -> str:
-    """Whom the kernel grants transparent pages of that size: `madvise`, of `64kB=madvise 2048kB=inherit`."""
+    """Return the kernel's policy for transparent pages of that size: `madvise`, of `64kB=madvise 2048kB=inherit`."""
     sizes = machine.system.get("thp_sizes", "")
     word = dict(part.split("=", 1) for part in sizes.split() if "=" in part).get(f"{size // 1024}kB", "")
     return machine.system.get("thp", "") if word == "inherit" else word

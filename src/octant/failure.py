@@ -1,4 +1,4 @@
-"""The world's refusals, for people: "cannot X (why); try Y", with the exit code that tells scripts."""
+"""Refusals of the system for people, "cannot X (why); try Y", with exit codes for scripts."""
 
 import difflib
 import errno
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import IntEnum, unique
 
 LONGEST_LIST = 12
-"""Words of a closed list that a refusal still prints."""
+"""Words of a closed list that a refusal prints at most."""
 
 
 @unique
@@ -19,8 +19,8 @@ class Exit(IntEnum):
 
     OK = 0
     CANNOT_RUN = 1  # a launch failed, or the system refused something (a file, a program, a disk, a network)
-    WRONG_WORD = 2  # usage error: an argument, a name or a file that has no meaning
-    NOT_SUPPORTED = 3  # what this machine or library does not have, however often it is asked
+    WRONG_WORD = 2  # usage error: an invalid argument, name or file
+    NOT_SUPPORTED = 3  # permanent: this machine or library does not have it
     WRONG_ANSWER = 4  # verification failed
     REGRESSION = 5  # `octant compare --gate`
     NOT_DECIDED = 6  # `octant compare --gate`: neither a regression nor its absence is proven
@@ -52,7 +52,7 @@ def worst(codes: Iterable[int]) -> Exit:
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is no programming error
-    """Something that cannot be done here; the text says why and what to try. The command prints it and exits."""
+    """Something that is impossible here; the text states the reason and the remedy. The command prints it and exits."""
 
     def __init__(self, text: str, code: int = Exit.CANNOT_RUN) -> None:
         super().__init__(text)
@@ -69,7 +69,7 @@ _REMEDIES = {
 
 
 def remedy_for_writing(error: OSError) -> str:
-    """Return what to do where the system refuses to write to a file: `free some space`.
+    """Return the remedy if the system refuses to write to a file: `free some space`.
 
     As `remedy_for_writing` of `native/harness/failure.cpp`.
     """
@@ -77,9 +77,9 @@ def remedy_for_writing(error: OSError) -> str:
 
 
 def near(word: str, known: Iterable[str]) -> list[str]:
-    """The words of a closed list that this one may have been meant for, the nearest first; at most three.
+    """Return the words of a closed list that resemble this one, the nearest first; at most three.
 
-    Where none resembles it, those that contain it: `page` of `page-size`.
+    If none resembles it, those that contain it: `page` of `page-size`.
     """
     known = list(known)
     holding = [one for one in known if len(word) > 2 and word.lower() in one.lower()]
@@ -87,12 +87,12 @@ def near(word: str, known: Iterable[str]) -> list[str]:
 
 
 def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:
-    """What to do about a word that a closed list lacks: `did you mean triad?`, or what the list holds.
+    """Return advice for a word that is not in a closed list: `did you mean triad?`, or the list.
 
     Args:
-        word: the word that was given.
+        word: input.
         known: the list.
-        listed_by: the command that prints the list, for a long one: `octant workloads`.
+        listed_by: command that prints a long list: `octant workloads`.
     """
     known = list(known)
     close = near(word, known)
@@ -101,3 +101,7 @@ def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:
     if listed_by and len(known) > LONGEST_LIST:
         return f"`{listed_by}` lists them"
     return f"try one of {', '.join(known[:LONGEST_LIST])}" + (", …" if len(known) > LONGEST_LIST else "")
+
+
+class RenamedWarning(UserWarning):
+    """A user's text contains an old name, which was replaced by the current one."""

@@ -1,8 +1,7 @@
-"""What a result is of, and with which other results it may therefore be compared.
+"""Identities of results, which decide with which other results they may be compared.
 
-An `Identity` has four parts, each of which adds to the one before it: the quantity (what is measured), the cell (by
-which means of the kernel), the program (what was started: also where, with which settings, which build), and all
-conditions. Whoever asks whether two results belong together compares one of these projections.
+An `Identity` has four projections, each of which includes the previous one: the quantity, the cell (with all knobs),
+the program (with placement, settings and build), and all conditions. Results are matched by one of these projections.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ Named: TypeAlias = tuple[tuple[str, str], ...]
 """Names with values, in the order of the names."""
 
 MEANS = frozenset({"pin", "pages", "layout", "memory", "hwprefetch"})
-"""Knobs of the harness that say where threads and data are. They do not change what is measured."""
+"""Knobs of the harness that place threads and data. They do not change the measured quantity."""
 SHAPE = frozenset({"threads", "groups"})
-"""Knobs of the harness that are parts of a shape."""
+"""Knobs of the harness that are part of the shape."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many take part in a measurement."""
+    """Number of ranks and threads of a measurement."""
 
-    ranks: int | None = 1  # those that work; `None`: an imported file does not state it
+    ranks: int | None = 1  # working ranks; `None`: an imported file does not state it
     threads: int | None = 1  # of each rank; `None`: as above
     alone: bool = False  # each rank works alone, on data of its own
     groups: tuple[tuple[int, ...], ...] = ()  # the ranks of each, where several groups have more than one
@@ -43,43 +42,43 @@ class Size:
 
 @dataclass(frozen=True)
 class Identity:
-    """What one result is of. Sizes in knobs are in bytes; knobs that say how long to measure are in no part."""
+    """Identity of one result. Sizes in knobs are in bytes; knobs for the duration of measurements are not included."""
 
     subject: str  # a workload, or `program/` and a program's name
     command: tuple[str, ...] = ()  # of a user's program, as it was written
     knobs: Named = ()  # what is measured
     size: Size = Size()
     link: str = ""  # between emulated hosts
-    means: Named = ()  # other knobs: where threads and data are, which library computes, how ranks are dealt to groups
+    means: Named = ()  # other knobs: placement of threads and data, library, assignment of ranks to groups
     placement: tuple[Hashable, ...] = ()  # the request, the hosts and the launcher
-    settings: Named = ()  # of the MPI library, as they were asked
+    settings: Named = ()  # of the MPI library, as requested
     library: str = ""  # the version text of the MPI library
-    build: str = ""  # digest of the program, or what its record says of its build
+    build: str = ""  # digest of the program, or the build in its record
     environment: Named = ()  # variables that were set for the launch
-    input: str = ""  # file that a user's program has as its standard input, as it was written
+    input: str = ""  # file for standard input of a user's program, as it was written
 
     @property
     def same_quantity(self) -> tuple[Hashable, ...]:
-        """What is measured: the subject, its command line and measured knobs, ranks and threads."""
+        """The measured quantity: the subject, its command line and measured knobs, ranks and threads."""
         return self.subject, self.command, self.knobs, self.size, self.link, self.input
 
     @property
     def cell(self) -> tuple[Hashable, ...]:
-        """What one request tells apart: the quantity, and every other knob."""
+        """The configuration within a request: the quantity, and every other knob."""
         return *self.same_quantity, self.means
 
     @property
     def same_program(self) -> tuple[Hashable, ...]:
-        """What was started: the cell, where, with which settings, of which build, with which library."""
+        """The started program: the cell, placement, settings, build and library."""
         return *self.cell, self.placement, self.settings, self.library, self.build
 
     @property
     def same_conditions(self) -> tuple[Hashable, ...]:
-        """Everything."""
+        """All conditions."""
         return *self.same_program, self.environment
 
     def without(self, defaults: Mapping[str, str]) -> Identity:
-        """The same without the knobs that have these values, for a partner that does not know these knobs."""
+        """Return the identity without the knobs that have these values, for a partner that lacks these knobs."""
         plain = {name: comparable(value) for name, value in defaults.items()}
         kept = (tuple(pair for pair in named if plain.get(pair[0]) != pair[1]) for named in (self.knobs, self.means))
         knobs, means = kept
@@ -87,7 +86,7 @@ class Identity:
 
 
 def identity_of(point: Point, request: Request | None = None, planned: Planned | None = None) -> Identity:
-    """The identity of a point's results.
+    """Return the identity of the results of a measurement.
 
     Args:
         ask: what asked for it; without one, neither a placement nor settings are known.
@@ -117,21 +116,21 @@ def identity_of(point: Point, request: Request | None = None, planned: Planned |
 
 
 def _means(subject: str, knobs: Iterable[str]) -> set[str]:
-    """The knobs that do not change what is measured; a user's program gives its own meaning to every name."""
+    """Return the knobs that do not change what is measured; none of a user's program."""
     if is_program(subject):
         return set()
     return {name for name in knobs if name in MEANS or name in workloads.apart_knobs(subject)}
 
 
 def _shape_knobs(subject: str, knobs: Mapping[str, str]) -> frozenset[str]:
-    """The knobs that are parts of a shape: of a program its threads alone, where they are a number."""
+    """Return the knobs that are part of the shape; of a program only `threads`, if it is a number."""
     if not is_program(subject):
         return SHAPE
     return frozenset({"threads"}) if knobs.get("threads", "").isdecimal() else frozenset()
 
 
 def works_alone(point: Point) -> bool:
-    """Whether each of several ranks, or of a number that is not stated, works alone, on data of its own."""
+    """Return whether each of several ranks (or of an unknown number) works alone on its own data."""
     if is_program(point.workload):
         return False
     each = point.pace == "chunks" or (len(point.groups) > 1 and all(len(group) == 1 for group in point.groups))

@@ -1,4 +1,4 @@
-"""What the hardware could do at best: least times, who provides the figures behind them, and how they are looked up."""
+"""Limits of the hardware: least times, the figures that provide them, and their lookup."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Threads = frozenset[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Limit:
-    """The least time that the hardware could need for a step, or a chunk of every lane, and where that comes from."""
+    """Least time of a step, or a chunk of every lane, on this hardware, with its source."""
 
     seconds: float
     source: str  # "8 flop per cycle at 2.99 GHz (measured), 1 hardware thread"
@@ -22,7 +22,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Provides:
-    """A workload's figures of one metric are a limit for others, under a condition."""
+    """Declaration that figures of one metric are a limit for other figures, under a condition."""
 
     name: str  # "memory traffic"
     metric: str
@@ -31,7 +31,7 @@ class Provides:
 
 @dataclass(frozen=True)
 class Best:
-    """The best figure of this run for a limit."""
+    """Best figure of this run for a limit."""
 
     value: float
     cell: Hashable  # which cell it is of (`Identity.cell`)
@@ -39,19 +39,19 @@ class Best:
 
 @dataclass(frozen=True)
 class Known:
-    """The limits that a run's figures provide, by name and by the hardware threads that were in use."""
+    """Limits that a run's figures provide, by name and by hardware threads in use."""
 
     topology: Topology
     by_name: Mapping[str, Mapping[Threads, Best]] = field(default_factory=dict)
     clock_hz: float | None = None  # of the cores at the work in question: median of each launch, then of these medians
 
     def best(self, name: str, threads: Threads) -> Best | None:
-        """The best of these hardware threads and of others that lie alike in their packages, domains and cores.
+        """Return the best value of these hardware threads and of others with the same layout.
 
-        Each launch draws its hardware threads, so of those that lie alike none has a limit of its own.
+        Each launch chooses hardware threads at random, so those with the same layout share a limit.
 
         Raises:
-            KeyError: the workload does not say that it is bounded by this.
+            KeyError: the workload does not declare this limit.
         """
         wanted = pattern(self.topology, threads)
         same_number = {other: best for other, best in self.by_name[name].items() if len(other) == len(threads)}
@@ -59,15 +59,15 @@ class Known:
         return max(alike, key=lambda best: best.value, default=None)
 
     def greatest(self, name: str) -> Best | None:
-        """The limit of the hardware threads that reach most.
+        """Return the limit of the hardware threads that reach most.
 
         Raises:
-            KeyError: the workload does not say that it is bounded by this.
+            KeyError: the workload does not declare this limit.
         """
         return max(self.by_name[name].values(), key=lambda best: best.value, default=None)
 
     def only(self, names: tuple[str, ...], clock_hz: float | None = None) -> "Known":
-        """The same with these limits alone: what a workload did not declare is not handed to it.
+        """Return only these limits; a workload gets no limit that it does not declare.
 
         Args:
             clock_hz: at the work of the figure in question.
@@ -77,36 +77,36 @@ class Known:
 
 Level = Literal["L1", "L2", "L3", "memory"]
 LEVELS: tuple[Level, ...] = ("L1", "L2", "L3", "memory")
-"""Where data may lie, the nearest first."""
+"""Levels that may hold data, the nearest first."""
 MEMORY: Level = "memory"
 SCALAR = "scalar multiply-adds"
-"""The limit by multiply-adds of one double at a time."""
+"""Limit by scalar multiply-adds in double precision."""
 FMA = {"double": "fma double", "single": "fma single"}
-"""The limit by multiply-adds of each precision."""
+"""Limit by multiply-adds of each precision."""
 _SINGLE_TO_DOUBLE = 2  # elements of a vector
 
 
 def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
-    """The least time of one flop by multiply-adds of this precision; in single half of double's where only that ran.
+    """Return the least time of one flop by multiply-adds; single precision falls back to half of double's.
 
     Raises:
-        KeyError: an unknown element, or the workload does not say that it is bounded by `FMA`.
+        KeyError: an unknown element, or the workload does not declare the limit `FMA`.
     """
     best = known.best(FMA[element], threads)
     if best is not None:
-        return Limit(1 / best.value, f"{element} multiply-adds that this run measured")
+        return Limit(1 / best.value, f"{element} multiply-adds measured in this run")
     double = known.best(FMA["double"], threads)
     if double is None:
         return None
-    source = "double multiply-adds that this run measured, twice for single precision"
+    source = "twice the double-precision multiply-adds measured in this run"
     return Limit(1 / (_SINGLE_TO_DOUBLE * double.value), source)
 
 
 def fma_limit(known: Known, point: Point, element: str = "double", what: str = "") -> Limit | None:
-    """The least time of the flops that a point counts, by multiply-adds of this precision.
+    """Return the least time of the flops of a measurement, by multiply-adds of this precision.
 
     Args:
-        what: words before the source.
+        what: text before the source.
 
     Raises:
         KeyError: as `fma_peak`.
@@ -115,52 +115,50 @@ def fma_limit(known: Known, point: Point, element: str = "double", what: str = "
     if peak is None:
         return None
     core = point.notes.get("library_core", "")
-    kernels = f"; the library uses its kernels for {core}" if core else ""
+    kernels = f"; the library uses its {core} kernels" if core else ""
     return Limit(point.count("flops") * peak.seconds, f"{what}{peak.source}{kernels}")
 
 
 def memory_limit(known: Known, machine: Machine, point: Point, footprint: int, moved: int, note: str) -> Limit | None:
-    """The least time of moving these bytes by the best traffic of the run; `None` where they may lie in caches.
+    """Return the least time to move these bytes at the best traffic of the run; `None` if caches may hold them.
 
     Args:
-        footprint: bytes that all threads together go through.
+        footprint: bytes of all threads together.
         moved: bytes of a step, or of a chunk of every lane.
-        note: what is counted, after the source.
+        note: text after the source.
 
     Raises:
-        KeyError: the workload does not say that it is bounded by the traffic of memory.
+        KeyError: the workload does not declare the limit by memory traffic.
     """
     best = known.best(traffic_in(MEMORY), point.hardware_threads)
     if best is None or footprint < 2 * machine.may_be_cached_bytes():
         return None
-    assumed = "" if machine.cached_bytes() else f"; the size of caches is not known: {counted_as_memory(machine)}"
+    assumed = "" if machine.cached_bytes() else f"; the size of the caches is not known: {counted_as_memory(machine)}"
     return Limit(moved / best.value, f"best memory traffic of this run, {note}{assumed}")
 
 
 def cache_line(machine: Machine) -> tuple[int, str]:
-    """Return the bytes of the longest cache line, and what to add to a note where that is an assumption."""
+    """Return the bytes of the longest cache line, and a remark if they are an assumption."""
     known = [cache.line_bytes for cache in machine.topology.caches or () if cache.line_bytes]
-    return (
-        (max(known), "") if known else (ASSUMED_LINE_BYTES, f" (lines are assumed to have {ASSUMED_LINE_BYTES} bytes)")
-    )
+    return (max(known), "") if known else (ASSUMED_LINE_BYTES, f" (assuming lines of {ASSUMED_LINE_BYTES} bytes)")
 
 
 ASSUMED_LINE_BYTES = 64
-"""Of a cache line where no cache states it."""
+"""Length of a cache line if no cache states it."""
 
 
 def longest(limits: Iterable[Limit | None]) -> Limit | None:
-    """Of limits that hold together, that of the longest time; `None`: there is none."""
+    """Return the limit with the longest time; `None` if there is none."""
     return max(filter(None, limits), key=lambda limit: limit.seconds, default=None)
 
 
 def traffic_in(level: Level) -> str:
-    """The limit by what moves in a level, lines that are read before they are written counted beyond the first."""
+    """Return the name of the limit by traffic in a level; it includes write-allocate lines beyond the first level."""
     return f"{level} traffic"
 
 
 CLEAR = 2
-"""Beyond so many times the size of a cache, accesses are served by the next level; below, by both in part.
+"""Beyond this multiple of a cache size, the next level serves all accesses; below, both levels do.
 
 An exclusive (victim) cache adds the size of the level before it to its own, which is less than twice its own size.
 """
@@ -183,11 +181,10 @@ def cache_capacities(machine: Machine, threads: Threads) -> dict[int, int]:
 
 
 def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None:
-    """The nearest level that holds data which these hardware threads go through again and again, by stated sizes.
+    """Return the nearest level that holds data which these hardware threads traverse repeatedly.
 
-    Each thread has an equal part. Memory is what lies well beyond every cache. There is no answer up to `CLEAR` times a
-    cache that is too small, between the last cache and memory, and in a last cache whose size sources dispute or no
-    ladder shows.
+    Sizes are as stated, and each thread has an equal part. Data well beyond every cache are in memory. `None` up to
+    `CLEAR` times a cache that is too small, between the last cache and memory, and in a last cache of disputed size.
 
     Args:
         footprint: bytes of all threads together.
@@ -207,7 +204,7 @@ def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None
 
 
 def pattern(topology: Topology, threads: Threads) -> object:
-    """How hardware threads lie: for every host how many are in each package, domain and core. Names do not matter."""
+    """Return the layout of hardware threads: per host, their numbers per package, domain and core, without names."""
     cpus = {cpu.os: cpu for cpu in topology.cpus}
     hosts: dict[object, Any] = {}
     for host, number in threads:

@@ -1,4 +1,4 @@
-"""Writes files for users: whole or not at all, never through a link, never into a device."""
+"""Output files for users: written completely or not at all, never through a link or into a device."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from typing import BinaryIO
 from octant.failure import Exit, Refusal
 
 FILE_MODE = 0o666
-"""Permissions of a file for users, less the umask."""
+"""Permissions of output files, less the umask."""
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFLNK: "a link",
@@ -26,12 +26,12 @@ _KINDS = {
 
 @contextlib.contextmanager
 def replacing(path: Path, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when the block ends, and is removed when it fails or is interrupted.
+    """Open a file that replaces `path` when the block ends, and is removed on failure or interruption.
 
-    Until then it lies beside `path` under a name that nobody can guess and no other process uses.
+    Until then it is next to `path` under an unpredictable name that no other process uses.
 
     Args:
-        path: what is written.
+        path: the file.
         mode: its permissions, less the umask.
 
     Raises:
@@ -50,17 +50,18 @@ def replacing(path: Path, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def opened(path: Path, otherwise: str, mode: int = FILE_MODE) -> Iterator[BinaryIO]:
-    """The same for a file that the user named; `otherwise` is what the refusal advises: `try -o with another file`.
+    """Open a file that the user named; `otherwise` is the advice of a refusal: `try -o with another file`.
 
     Raises:
-        Refusal: it cannot be written, or there is something else than a plain file: a link, a device, a folder.
+        Refusal: it cannot be written, or is a link, a device or a folder.
     """
     try:
         with contextlib.suppress(FileNotFoundError):
             kind = stat.S_IFMT(path.lstat().st_mode)
             if kind != stat.S_IFREG:
                 raise Refusal(
-                    f"cannot write {path} (it is {_KINDS.get(kind, 'no plain file')}); {otherwise}", Exit.WRONG_WORD
+                    f"cannot write {path} (it is {_KINDS.get(kind, 'not a regular file')}); {otherwise}",
+                    Exit.WRONG_WORD,
                 )
         with replacing(path, mode) as file:
             yield file
@@ -70,7 +71,7 @@ def opened(path: Path, otherwise: str, mode: int = FILE_MODE) -> Iterator[Binary
 
 
 def save(path: Path, text: str, otherwise: str, mode: int = FILE_MODE) -> None:
-    """Writes a text where the user wants it; `otherwise` and `mode` as above.
+    """Write a text to a file that the user named; `otherwise` and `mode` as above.
 
     Raises:
         Refusal: as `opened`.
@@ -81,7 +82,7 @@ def save(path: Path, text: str, otherwise: str, mode: int = FILE_MODE) -> None:
 
 @contextlib.contextmanager
 def _sigterm_raises() -> Iterator[None]:
-    """A batch system that ends the job is answered as Ctrl-C is, so that nothing is left behind."""
+    """Handle SIGTERM of a batch system like Ctrl-C, so that no partial file is left behind."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return

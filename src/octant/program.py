@@ -1,4 +1,4 @@
-"""What is read from the output of a user's program, and what makes its answer right, as data."""
+"""Values and checks of a user's program, as data."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 Better = Literal["higher", "lower"]
 
 STDOUT, STDERR = "stdout", "stderr"
-"""Sources of values that are no files."""
+"""Sources of values that are not files."""
 FAMILY = "program"
-"""The first part of the name of every user's program; no workload has this family."""
+"""First part of the name of every user's program; no workload has this family."""
 _NEEDS_NO_QUOTES = re.compile(r"(?:[\w@%+=:,./-]|\{\w+\})+", re.ASCII)
-"""Words that a shell leaves as they are: it expands braces only around a comma or two points."""
+"""Words that a shell does not change: it expands braces only around a comma or two points."""
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -41,13 +41,13 @@ def _quoted(word: str) -> str:
 
 
 def is_program(subject: str) -> bool:
-    """Whether the name of a subject, `family/name`, is that of a user's program."""
+    """Return whether a subject `family/name` is a user's program."""
     return subject.startswith(f"{FAMILY}/")
 
 
 @dataclass(frozen=True)
 class ProgramValue:
-    """A number that the program prints or writes, found by a regular expression or by a path in JSON."""
+    """Number that the program prints or writes, found by a regular expression or by a path in JSON."""
 
     name: str
     unit: str = "1"
@@ -59,20 +59,20 @@ class ProgramValue:
 
 @dataclass(frozen=True)
 class ProgramCheck:
-    """What makes the program's answer right: a tolerance of a value, the bytes of a file, or a command of the user."""
+    """Check of the program's result: tolerance of a value, bytes of a file, or a command of the user."""
 
     kind: Literal["value", "file", "command"]
     value: str = ""  # the name of the value
-    tolerance: float = 0.0  # of the value: how much it may differ, relative to what it is compared with or absolute
+    tolerance: float = 0.0  # allowed difference of the value, relative to the reference or absolute
     relative: bool = True
-    expected: float | None = None  # what the value is compared with; `None`: the value of the baseline
+    expected: float | None = None  # reference value; `None`: the value of the baseline
     file: str = ""  # relative to the folder in which the program works
-    reference: str = ""  # a file that it has to equal; "": the file of the baseline
-    command: tuple[str, ...] = ()  # ends with status 0 if the answer is right
+    reference: str = ""  # reference file; "": the file of the baseline
+    command: tuple[str, ...] = ()  # exits with status 0 if the result is correct
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether it compares with what the baseline gave."""
+        """Whether it compares with the baseline."""
         return (self.kind == "value" and self.expected is None) or (self.kind == "file" and not self.reference)
 
     @property

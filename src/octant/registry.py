@@ -1,6 +1,6 @@
-"""Finds what lies in folders, and is the one place that imports modules by their names. Lying there registers it.
+"""Registries of entries in folders; the only place that imports modules by name.
 
-An entry that raises on import, or does not declare what its registry needs, is kept with its error; the others work.
+A module in the folder is registered. An entry that raises on import, or lacks a declaration, is kept with its error.
 """
 
 import functools
@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from octant.failure import Refusal
 
 LONGEST_ERROR = 300
-"""Characters of an error that are kept."""
+"""Characters of a stored error."""
 
 Entry = TypeVar("Entry")
 
@@ -28,7 +28,7 @@ class UndeclaredError(Exception):
 
 @dataclass(frozen=True)
 class Broken:
-    """An entry that cannot be used, and why."""
+    """Entry that cannot be used, with the reason."""
 
     name: str
     file: str
@@ -79,7 +79,7 @@ def attempt(name: str, file: Path, make: Callable[[], Entry]) -> Entry | Broken:
     Args:
         name: of the entry.
         file: in which the entry lies; of a package its `__init__.py`.
-        make: what may raise: an import, a function of the entry, the reader of a file.
+        make: import, function of the entry, or reader of a file, which may raise.
     """
     try:
         return make()
@@ -105,22 +105,22 @@ def declared(module: ModuleType, *needed: str) -> ModuleType:
     """Return the module if it declares all of these names.
 
     Raises:
-        UndeclaredError: it lacks one; the message names it.
+        UndeclaredError: a name is missing; the message states it.
     """
     for name in needed:
         if not hasattr(module, name):
-            raise UndeclaredError(f"it declares no {name}")
+            raise UndeclaredError(f"it does not declare {name}")
     return module
 
 
 @functools.cache
 def names(package: str, folders: bool = False) -> tuple[str, ...]:
-    """Return the modules and packages that lie directly in a package, in order; none of them is imported.
+    """Return the names of the modules and packages directly in a package, in order, without importing them.
 
-    Those with a leading `_` are left out.
+    Those with a leading `_` are skipped.
 
     Args:
-        folders: packages alone.
+        folders: only packages.
 
     Raises:
         ImportError: no such package.
@@ -130,7 +130,7 @@ def names(package: str, folders: bool = False) -> tuple[str, ...]:
 
 
 def entries(package: str, read: Callable[[ModuleType], Entry]) -> Entries[Entry]:
-    """Return what lies directly in a package, by name. What cannot be imported or read is kept with its error.
+    """Return the entries directly in a package by name. Failed imports are kept with their error.
 
     Args:
         read: gives the entry of a module, or raises; see `declared`.
@@ -154,7 +154,7 @@ def attempt_of(package: str, name: str, make: Callable[[], Entry]) -> Entry | Br
 
 @functools.cache
 def _imported(package: str, name: str) -> ModuleType | Broken:
-    """Return the module; what cannot be imported is not tried again."""
+    """Return the module; a failed import is not repeated."""
     return attempt(name, file_of(package, name), lambda: _import(f"{package}.{name}"))
 
 

@@ -1,4 +1,4 @@
-"""What one step of a workload computes, holds in memory and communicates, known before anything starts.
+"""Declaration of one step of a workload: what it computes, holds in memory and communicates.
 
 `step.py` in a workload's folder declares it once, as a function of the knobs, the ranks and the threads. Time limits,
 memory checks, estimated durations, performance limits and the predictions of the network model all use it.
@@ -21,18 +21,19 @@ from octant.registry import Broken, UndeclaredError
 
 @dataclass(frozen=True)
 class Part:
-    """What a phase of a step communicates, all ranks of the group together, as the kernel counts it."""
+    """Communication of a phase of a step, all ranks of the group together, as the kernel counts it."""
 
-    phase: str  # of the kernel; "": of none
+    phase: str  # of the kernel; "": none
     messages: int
     bytes: int
     turns: float | None = None
-    """Messages whose starts follow one another on each rank; `None`: as many as a rank sends on average. Of a broadcast
-    few ranks send, and the others wait for it: its start is one of all."""
-    exact: bool = True  # the kernel counts as much whatever its data are; else this is a mean, or the most
+    """Messages whose starts follow one another on each rank; `None`: the average number that a rank sends. In a
+    broadcast
+    few ranks send and the others wait, so its start counts for all."""
+    exact: bool = True  # independent of the data; otherwise a mean or a maximum
 
     def starts(self, ranks: int) -> float:
-        """Starts of messages that follow one another on each rank."""
+        """Return the number of message starts that follow one another on each rank."""
         return self.messages / ranks if self.turns is None else self.turns
 
 
@@ -40,7 +41,7 @@ class Part:
 class Step:
     """One step (or one chunk of each lane) of all ranks of a group together.
 
-    Ranks that may share memory within a node are taken to be on nodes of their own, unless the knobs ask for it.
+    Ranks that could share memory within a node are assumed to be on separate nodes, unless the knobs request it.
     """
 
     counts: Mapping[str, float]  # under the names of the kernel's own counts; without messages and their bytes
@@ -59,14 +60,14 @@ class Step:
 
 
 Declared: TypeAlias = Callable[[Mapping[str, str], int, int], Step]
-"""Of a workload: the step of these knobs (complete: defaults included), ranks of a group, and threads of each rank.
+"""Function of a workload: the step of complete knobs, ranks of a group, and threads of each rank.
 
-Raises KeyError or ValueError where the knobs do not say it. `checked` tells mistakes of the step apart from that.
+KeyError and ValueError mean that no step is declared for these knobs. `checked` distinguishes mistakes of the step.
 """
 
 
 NOT_KNOWN = (LookupError, ValueError, ArithmeticError)
-"""Errors with which a step says that these knobs do not tell it: a value or a kernel for which nothing is declared."""
+"""Errors of a step for knobs, values or kernels for which nothing is declared."""
 
 
 class StepError(ValueError):
@@ -82,17 +83,17 @@ class UnknownKnobError(KeyError):
 
 
 class _Knobs(dict[str, str]):
-    """Complete knobs, of which a missing one is an error of the step, and not of a value."""
+    """Complete knobs; a missing one is an error of the step, not of a value."""
 
     def __missing__(self, name: str) -> str:
         raise UnknownKnobError(f"the kernel has no knob {name!r}; {suggestion(name, self)}")
 
 
 def checked(step: Declared) -> Declared:
-    """The same step, whose mistakes are told apart from knobs for which nothing is declared.
+    """Return the step with its mistakes distinguished from knobs for which nothing is declared.
 
-    The step that is returned raises `StepError` if it asks for a knob that is missing, if it returns no `Step`, or if
-    it raises another error than `NOT_KNOWN`, which passes.
+    The returned step raises `StepError` if it uses a missing knob, returns no `Step`, or raises an error other than
+    `NOT_KNOWN`.
     """
     if hasattr(step, "is_checked"):
         return step
@@ -128,54 +129,54 @@ def checked(step: Declared) -> Declared:
 
 @dataclass(frozen=True)
 class Scaling:
-    """How the problem of a workload grows with the memory, and how ranks work on it that share none.
+    """Growth of a workload's problem with memory, and knobs of ranks that share no memory.
 
-    The rate that is predicted is of what the headline counts; where it counts nothing, of the bytes that a rank sends.
+    The predicted rate is of the counts of the headline or, if it has none, of the bytes that a rank sends.
     """
 
     name: str
     title: str  # in tables
-    size: str  # the knob of the problem's size
-    power: int = 1  # of the size, with which the memory grows
+    size: str  # knob of the problem size
+    power: int = 1  # exponent with which memory grows with the size
     read: Callable[[str], float] = float  # the size from the text of its knob
-    whole: Callable[[float], int] = round  # the nearest size that the kernel takes
+    whole: Callable[[float], int] = round  # nearest size that the kernel accepts
     apart: tuple[Mapping[str, str], ...] = ({},)
-    """Knobs with which ranks that share no memory work on it. Of several algorithms the first is the workload's own."""
-    only: Mapping[str, str] = field(default_factory=dict)  # knobs without which a figure is of another problem
-    note: str = ""  # what is assumed, in words
+    """Knobs of ranks that share no memory. The first of several algorithms is the default of the workload."""
+    only: Mapping[str, str] = field(default_factory=dict)  # knobs that identify the problem
+    note: str = ""  # assumptions, in words
 
     def size_of(self, knobs: Mapping[str, str]) -> float:
-        """The size of a problem.
+        """Return the size of a problem.
 
         Raises:
-            KeyError, ValueError: the knobs do not say it.
+            KeyError, ValueError: the knobs do not define it.
         """
         return self.read(knobs[self.size])
 
     def grown(self, knobs: Mapping[str, str], times: float) -> dict[str, str]:
-        """The knobs of a problem that takes so many times the memory.
+        """Return the knobs of a problem that takes so many times the memory.
 
         Raises:
-            KeyError, ValueError: the knobs do not say its size.
+            KeyError, ValueError: the knobs do not define its size.
         """
         return {**knobs, self.size: str(self.whole(self.size_of(knobs) * times ** (1 / self.power)))}
 
 
 def squarest(ranks: int) -> tuple[int, int]:
-    """The squarest grid of P × Q ranks with P ≤ Q."""
+    """Return the squarest grid of P × Q ranks with P ≤ Q."""
     rows = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)
     return rows, ranks // rows
 
 
 def grid_of(text: str, ranks: int) -> tuple[int, int]:
-    """Rows and columns of a grid of ranks: `PxQ`, or `auto`: the squarest.
+    """Return rows and columns of a grid of ranks: `PxQ`, or `auto` for the squarest.
 
     Raises:
-        ValueError: it is no grid of so many ranks.
+        ValueError: the grid does not have so many ranks.
     """
     if text == "auto":
         return squarest(ranks)
     rows, columns = map(int, text.split("x"))
     if rows * columns != ranks or rows < 1:
-        raise ValueError(f"{ranks} ranks are no grid of {text}")
+        raise ValueError(f"{ranks} ranks do not form a grid of {text}")
     return rows, columns

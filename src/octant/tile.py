@@ -1,6 +1,6 @@
-"""What the first screen of a report is made of, as a suite declares it and a run stores it: no report names a workload.
+"""Contents of the first screen of a report, declared by a suite and stored with the run.
 
-A figure is named by the title of its request; titles, words and numbers are data, and `{…}` in a text stands for one.
+A figure is named by the title of its request. `{…}` in a text is replaced by a value.
 """
 
 from collections.abc import Mapping
@@ -10,26 +10,26 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 MOST = 6
-"""Tiles of a first screen."""
+"""Maximum number of tiles."""
 MOST_ALSO = 3
-"""Further values of a tile."""
+"""Maximum number of additional values of a tile."""
 
 Text = Annotated[str, Meta(max_length=300)]
 
 
 @dataclass(frozen=True)
 class NamedFigure:
-    """One figure of a run: of the requests with this title, of the cells with these knobs."""
+    """Reference to a figure of a run: requests with this title, cells with these knobs."""
 
     title: Text
     knobs: Mapping[str, Text] = field(default_factory=dict)
     metric: Text = ""  # "": the headline
-    pick: Literal["first", "last", "best"] = "first"  # of several cells, in the order in which they were asked
+    pick: Literal["first", "last", "best"] = "first"  # of several cells, in the order of the requests
 
 
 @dataclass(frozen=True)
 class TileComparison:
-    """What the bar of a tile shows where it is no share of a limit: a figure against another one."""
+    """Comparison in the bar of a tile that shows no share of a limit: a figure against another one."""
 
     text: Text  # "{share} of the {against} with base pages"; also {value}, and knobs: {value.bytes}, {against.bytes}
     value: NamedFigure | None = None  # `None`: the headline
@@ -38,7 +38,7 @@ class TileComparison:
 
 @dataclass(frozen=True)
 class Also:
-    """A further value of a tile."""
+    """Additional value of a tile."""
 
     show: Literal["value", "plateaus", "half length", "library", "time lost"] = "value"
     label: Text = ""
@@ -47,30 +47,30 @@ class Also:
 
 @dataclass(frozen=True)
 class DeclaredTile:
-    """One tile: which figure is its headline, what its bar shows, and what stands below."""
+    """Tile: its headline figure, its bar, and the values below."""
 
     name: Text  # "Peak"
     what: Text  # "2 cores, double precision"
-    figures: Annotated[tuple[NamedFigure, ...], Meta(max_length=64)]  # the first that was measured; of `kind` all
+    figures: Annotated[tuple[NamedFigure, ...], Meta(max_length=64)]  # the first that was measured; all for other kinds
     kind: Literal["figure", "time lost", "balance"] = "figure"
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
     compared: TileComparison | None = None
     also: Annotated[tuple[Also, ...], Meta(max_length=MOST_ALSO)] = ()
-    missing: Text = ""  # why there may be no figure here: "one core, no second rank"
+    missing: Text = ""  # reason if there is no figure here: "one core, no second rank"
 
 
 @dataclass(frozen=True)
 class DeclaredAnswer:
-    """The sentence above the tiles. A part is left out where a tile that it names has no figure."""
+    """Sentence above the tiles. A part is omitted if a tile that it names has no figure."""
 
     subject: Text = ""  # "Two cores"
     says: Annotated[tuple[Text, ...], Meta(max_length=MOST)] = ()  # "computed at {Peak}"
-    besides: Text = ""  # "a byte from memory is worth {Peak/Memory} operations"
+    besides: Text = ""  # "machine balance {Peak/Memory} flop/byte"
 
 
 @dataclass(frozen=True)
 class DeclaredScreen:
-    """The sentence and the tiles of a run; none: the report chooses."""
+    """Sentence and tiles of a run; none: the report chooses them."""
 
     answer: DeclaredAnswer = DeclaredAnswer()
     tiles: Annotated[tuple[DeclaredTile, ...], Meta(max_length=MOST)] = ()

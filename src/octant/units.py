@@ -1,7 +1,7 @@
-"""Bytes, seconds, rates: the only place that reads and writes them for people.
+"""Quantities as text: the only place that reads and writes bytes, seconds and rates for people.
 
-Quantities are plain floats in base units everywhere else (bytes, seconds, bytes/s, flop/s, hertz), and the name of a
-variable ends in its unit.
+Elsewhere, quantities are floats in base units (bytes, seconds, bytes/s, flop/s, hertz), and names of variables end in
+the unit.
 """
 
 import math
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 NARROW = "\u202f"
-"""A narrow space at which no line ends, before units and %."""
+"""Narrow no-break space before units and %."""
 MOST_BYTES = 10**18 - 1
 MOST_SECONDS = 1e9
 _AMOUNT = re.compile(
@@ -28,13 +28,13 @@ _SIZES, _TIMES = "try 4096, 64KiB, 2MiB or 1GB", "try 0.5, 20ms, 3us or 2min"
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes from `4096`, `64KiB`, `2M`, `1 GB` or `1e6`.
+    """Return bytes from `4096`, `64KiB`, `2M`, `1 GB` or `1e6`.
 
-    `Ki`, `KiB`, … and bare `K`, `M`, … are powers of 1024, as the field uses them for sizes; `kB`, `MB`, … with a `B`
+    `Ki`, `KiB`, … and bare `K`, `M`, … are powers of 1024; `kB`, `MB`, … with a `B`
     and no `i` are powers of 1000. docs/input.md has the grammar, which kernels share.
 
     Raises:
-        ValueError: the text is no size, or none of whole bytes; the message names the accepted forms.
+        ValueError: the text is not a size of integer bytes; the message states the accepted forms.
     """
     amount = _split(text)
     size = amount and _SIZE.fullmatch(amount.unit)
@@ -53,7 +53,7 @@ def parse_byte_sizes(text: str) -> list[int]:
     """Return sizes in bytes from `8,64KiB` or `8:1GiB` (each twice the one before), or `8:1GiB:4` (four times).
 
     Raises:
-        ValueError: no such list; the message names the accepted forms.
+        ValueError: no such list; the message states the accepted forms.
     """
     found: list[int] = []
     try:
@@ -75,10 +75,10 @@ def parse_byte_sizes(text: str) -> list[int]:
 
 
 def parse_seconds(text: str) -> float:
-    """Seconds from `0.5`, `20ms`, `3 us` or `2min`, at most 10^9.
+    """Return seconds from `0.5`, `20ms`, `3 us` or `2min`, at most 10^9.
 
     Raises:
-        ValueError: the text is no duration; the message names the accepted forms.
+        ValueError: the text is no duration; the message states the accepted forms.
     """
     amount = _split(text)
     if amount is None or amount.unit not in _SECOND_UNITS:
@@ -90,10 +90,10 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_bits_per_s(text: str) -> int:
-    """Bits per second from `100Mbit/s`, `1 Gbit/s` or `9600bit/s`; prefixes are powers of 1000.
+    """Return bits per second from `100Mbit/s`, `1 Gbit/s` or `9600bit/s`; prefixes are powers of 1000.
 
     Raises:
-        ValueError: the text is no rate, or none of whole bits; the message names the accepted forms.
+        ValueError: the text is no rate, or none of whole bits; the message states the accepted forms.
     """
     amount = _split(text)
     powers = {"bit/s": 0, "kbit/s": 3, "Mbit/s": 6, "Gbit/s": 9}
@@ -107,10 +107,10 @@ def parse_bits_per_s(text: str) -> int:
 
 
 def parse_real(text: str) -> float:
-    """A number from 0 up, as `0.5` or `1e-3`.
+    """Return a number from 0 up, as `0.5` or `1e-3`.
 
     Raises:
-        ValueError: the text is none: a sign, `nan`, `inf` and `0x10` are no part of one.
+        ValueError: the text is no number; signs, `nan`, `inf` and `0x10` are not accepted.
     """
     amount = _split(text)
     if amount is None or len(amount.number) != len(text):
@@ -119,10 +119,10 @@ def parse_real(text: str) -> float:
 
 
 def parse_whole(text: str) -> int:
-    """A whole number from 0 up, of at most 18 digits.
+    """Return an integer from 0 up, of at most 18 digits.
 
     Raises:
-        ValueError: the text is none.
+        ValueError: the text is not an integer.
     """
     if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
         raise ValueError(f"cannot read {_quoted(text)} as a whole number from 0 up; try 1")
@@ -133,8 +133,8 @@ def parse_whole(text: str) -> int:
 class _Amount:
     number: str  # as written, without the unit
     unit: str
-    digits: int  # all of them, without the point
-    tens: int  # times ten to this
+    digits: int  # all digits without the point
+    tens: int  # exponent of ten
 
     @property
     def value(self) -> float:
@@ -142,7 +142,7 @@ class _Amount:
 
 
 def _split(text: str) -> _Amount | None:
-    """A number of at most 18 digits and its unit, between which one space may stand."""
+    """Return a number of at most 18 digits and its unit, with at most one space between them."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return None
@@ -154,7 +154,7 @@ def _split(text: str) -> _Amount | None:
 
 
 def _quoted(text: str) -> str:
-    """What was given; long input is not repeated whole."""
+    """Return the input in quotes; long input is shortened."""
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
@@ -174,21 +174,21 @@ def bytes_text(value: float | None) -> str:
 
 
 def exact_bytes_text(size: int) -> str:
-    """As `bytes_text` where that is exact, else in bytes: `1800 B`."""
+    """Return a size as `bytes_text` if that is exact, else in bytes: `1800 B`."""
     text = bytes_text(size)
     number, unit = text.split()
     return text if float(number) * _BINARY.get(unit, 1) == size else f"{size} B"
 
 
 def counted_bytes_text(size: int) -> str:
-    """A number of bytes, and as `bytes_text`: `720,941,203,456 B (671.4 GiB)`."""
+    """Return a number of bytes, followed by `bytes_text`: `720,941,203,456 B (671.4 GiB)`."""
     return f"{size:,} B" + (f" ({bytes_text(size)})" if size >= 1024 else "")
 
 
 def si_text(value: float, unit: str, digits: int = 3) -> str:
-    """A quantity with an SI prefix and `digits` significant digits: `79.8 Gflop/s`, `520 ns`, `-3.2 µs`.
+    """Return a quantity with SI prefix and `digits` significant digits: `79.8 Gflop/s`, `520 ns`, `-3.2 µs`.
 
-    A number, whose unit is `1`, has neither prefix nor unit: `0.0123`.
+    A number with the unit `1` has neither prefix nor unit: `0.0123`.
     """
     if unit == "1":
         return f"{value:.{digits}g}"
@@ -201,11 +201,10 @@ def si_text(value: float, unit: str, digits: int = 3) -> str:
 
 
 def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]:
-    """The power of 1000 that leaves 1 … 999 of a value once it is rounded to `digits`, and its prefix: `(1e9, "G")`.
+    """Return the power of 1000 that leaves 1 … 999 of a value rounded to `digits`, and its prefix: `(1e9, "G")`.
 
-    Values far below or above all prefixes have none, and are written as powers of ten. Units in the last place (`ulp`)
-    have none, nor have units that have one already (`Mop/s`) or take none (`%`): users name the units of their
-    programs' values.
+    Values beyond all prefixes are written as powers of ten. Units in the last place (`ulp`), units with a prefix
+    (`Mop/s`) and units without prefixes (`%`) get none, since users choose the units of their programs' values.
     """
     if value == 0 or not _LEAST <= abs(value) < _MOST or _WITHOUT_PREFIX.fullmatch(unit):
         return 1.0, ""
@@ -216,17 +215,17 @@ def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]
 
 
 def decimals(value: float, digits: int = 3) -> int:
-    """Digits after the point that leave `digits` significant ones."""
+    """Return the number of decimals that gives `digits` significant digits."""
     rounded = abs(float(f"{value:.{digits}g}"))
     return max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded and math.isfinite(rounded) else 0
 
 
 MOST_DIGITS, MOST_DECIMALS = 6, 12
-"""Significant digits of a number for people; digits after its point, beyond which a power of ten is written."""
+"""Significant digits of a printed number; decimals beyond which a power of ten is printed."""
 
 
 def fixed_text(value: float, places: int) -> str:
-    """A number with so many decimals, but at most `MOST_DIGITS` digits: then, or if it is tiny, `2.37e-310`."""
+    """Return a number with so many decimals, at most `MOST_DIGITS` digits; tiny or huge ones as `2.37e-310`."""
     if value == 0 or not math.isfinite(value):
         return f"{value:.{min(places, MOST_DIGITS)}f}"
     whole = math.floor(math.log10(abs(value))) + 1  # digits before the point
@@ -240,19 +239,19 @@ _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 def number_word(number: int) -> str:
-    """A count in words up to twelve, then in digits: `two`, `16`."""
+    """Return a count in words up to twelve, then in digits: `two`, `16`."""
     return _WORDS[number] if 0 <= number < len(_WORDS) else str(number)
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: `1 launch`, `2 launches`, `3 points`."""
+    """Return a number of things: `1 launch`, `2 launches`, `3 points`."""
     return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
 
 
 def differing_texts(first: float, second: float, digits: int = 6) -> tuple[str, str]:
-    """Two numbers with so many significant digits, or with as many more as their texts need to differ.
+    """Return two numbers with so many significant digits, or as many more as their texts need to differ.
 
-    Equal numbers, and those that differ in no digit of a double, have equal texts.
+    Numbers that are equal as doubles have equal texts.
     """
     for more in range(digits, 18):
         texts = f"{first:.{more}g}", f"{second:.{more}g}"
@@ -262,17 +261,17 @@ def differing_texts(first: float, second: float, digits: int = 6) -> tuple[str, 
 
 
 def capital(text: str) -> str:
-    """The text with a capital letter first."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def unbroken(text: str) -> str:
-    """A sentence in which no line ends between a number and its unit, % or sign."""
+    """Return a sentence without line breaks between a number and its unit, % or sign."""
     return _APART.sub(NARROW, text)
 
 
 def duration_text(seconds: float) -> str:
-    """A time that somebody waits: `48 s`, `8.4 min`, `25 min`, `1 h 20 min`."""
+    """Return a duration: `48 s`, `8.4 min`, `25 min`, `1 h 20 min`."""
     if seconds < 180 or not math.isfinite(seconds):
         return f"{fixed_text(seconds, 0)} s"
     if seconds < 1200:
@@ -284,10 +283,10 @@ def duration_text(seconds: float) -> str:
 
 
 def brief_text(seconds: float) -> str:
-    """As `duration_text`, and with an SI prefix below a second: `24 ms`."""
+    """Return a duration as `duration_text`, below one second with an SI prefix: `24 ms`."""
     return si_text(seconds, "s", 2) if seconds < 1 else duration_text(seconds)
 
 
 def percent_text(fraction: float) -> str:
-    """A fraction as a percentage: `93 %`, `0.4 %`."""
+    """Return a fraction as a percentage: `93 %`, `0.4 %`."""
     return f"{fixed_text(100 * fraction, 0 if abs(fraction) >= 0.0995 else 1)} %"

@@ -1,4 +1,4 @@
-"""Reads what others wrote: files up to a size, TOML and JSON up to a depth, tables as declared types."""
+"""Readers of foreign input: files with a size limit, TOML and JSON with a depth limit, typed tables."""
 
 import os
 import re
@@ -17,17 +17,17 @@ import msgspec
 from octant.failure import Exit, Refusal, suggestion
 
 FILE_LIMIT = 16 * 2**20
-"""Bytes of the largest input file, where its reader names no other limit."""
+"""Default size limit of input files in bytes."""
 DEEPEST = 64
-"""Levels of tables, arrays and objects in an input."""
+"""Maximum nesting of tables, arrays and objects."""
 MOST_KEYS = 50_000
-"""Keys, tables and arrays in a TOML document: Python's reader takes up to a kilobyte for each part of a key."""
+"""Maximum number of keys, tables and arrays in a TOML document; Python needs up to 1 kB for each part of a key."""
 MOST_VALUES = 500_000
-"""Further values in one: they take 2 µs each."""
+"""Maximum number of other values; each takes 2 µs."""
 _KEY_PART = re.compile(r"[^\n=,#\[\]{}]*")
-_SHOWN = 60  # characters of a foreign value in a message
+_SHOWN = 60  # characters of an input value in a message
 _NAMES = {"object": "table", "str": "string", "int": "integer", "float": "number", "bool": "boolean"}
-"""The types of msgspec's messages as TOML calls them."""
+"""Types in messages of msgspec, in the terms of TOML."""
 _TYPE = re.compile(r"`([^`]*)`")  # in these messages
 _HEADER = re.compile(r"\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
 _ASSIGNMENT = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
@@ -36,22 +36,22 @@ _T = TypeVar("_T")
 
 
 def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
-    """The text of a file of the user's; `what` names its kind in the refusal: `network file`.
+    """Return the text of a user's file; `what` names its kind in the refusal: `network file`.
 
     Raises:
-        Refusal: it is not there, no plain file (a device, a pipe, a folder), longer than `limit` bytes, or not UTF-8.
+        Refusal: it does not exist, is not a regular file, is longer than `limit` bytes, or is not UTF-8.
     """
     try:
-        # a pipe without a writer must not hold us up
+        # a pipe without a writer must not block
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise Refusal(f"cannot read the {what} {path} (it is no plain file); give a file", Exit.WRONG_WORD)
+                raise Refusal(f"cannot read the {what} {path} (not a regular file); give a file", Exit.WRONG_WORD)
             data = file.read(limit + 1)
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise Refusal(f"cannot read the {what} {path} ({reason}); give a file that can be read") from error
+        raise Refusal(f"cannot read the {what} {path} ({reason}); give a readable file") from error
     if len(data) > limit:
-        raise Refusal(f"cannot read the {what} {path} (longer than {limit} bytes); give a shorter one", Exit.WRONG_WORD)
+        raise Refusal(f"cannot read the {what} {path} (longer than {limit} bytes); use a shorter file", Exit.WRONG_WORD)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -61,25 +61,25 @@ def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Whether something of that name is there; pathlib raises where nothing can have it, since it is too long."""
+    """Return whether a file of that name exists; pathlib raises if the name is too long to exist."""
     return os.path.exists(path)  # noqa: PTH110
 
 
 def is_file(path: Path) -> bool:
-    """Whether a plain file, or a link to one, of that name is there; see `exists`."""
+    """Return whether a regular file, or a link to one, of that name exists; see `exists`."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def parse_toml(text: str, what: str) -> dict[str, Any]:
-    """A TOML document; `what` names it in the refusal: `network file x.toml`.
+    """Return a TOML document; `what` names it in the refusal: `network file x.toml`.
 
     Raises:
-        Refusal: it is no TOML, nested deeper than `DEEPEST`, has more than `MOST_KEYS` or `MOST_VALUES`, or an integer
-            of thousands of digits.
+        Refusal: it is not TOML, is nested deeper than `DEEPEST`, has more than `MOST_KEYS` or `MOST_VALUES`, or
+            contains an integer of thousands of digits.
     """
     _check_keys(text, what)
     try:
-        text.encode()  # half a surrogate pair has no place in a text
+        text.encode()  # raises for lone surrogates
         found = tomllib.loads(text)
     except RecursionError:
         raise _too_deep(what) from None
@@ -94,7 +94,7 @@ def _too_deep(what: str) -> Refusal:
 
 
 def _check_keys(text: str, what: str) -> None:
-    """Refuses what `tomllib` takes gigabytes for: its memory for a key grows with the square of the key's parts."""
+    """Refuse keys for which `tomllib` takes gigabytes: its memory grows with the square of a key's parts."""
     keys, values = text.count("=") + text.count("["), max(text.count(","), text.count("."))
     run = long = 0
     for part in text.split(".") if values <= MOST_VALUES else ():
@@ -122,14 +122,14 @@ def _check_depth(value: object, what: str) -> None:
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake in a table: the keys that lead to it, the reason, and the correction."""
+    """Mistake in a table: its keys, the reason, and the correction."""
 
     path: tuple[str, ...]
     reason: str
     hint: str
 
     def __str__(self) -> str:
-        return f"({'.'.join(self.path) or 'the whole'}: {self.reason}); {self.hint}"
+        return f"({'.'.join(self.path) or 'the document'}: {self.reason}); {self.hint}"
 
 
 class MistakesError(ValueError):
@@ -141,11 +141,11 @@ class MistakesError(ValueError):
 
 
 class InputTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of a file: immutable, and a key that is not declared is a mistake."""
+    """Table of a file: immutable; an undeclared key is a mistake."""
 
 
 class TaggedTable(InputTable, frozen=True, tag_field="kind"):
-    """A table whose key `kind` says which one of several types it has."""
+    """Table whose key `kind` selects one of several types."""
 
     @property
     def kind(self) -> str:
@@ -171,7 +171,7 @@ def read_with(read: Callable[[Any], object], kind: type, given: Any = None) -> A
             Need = read_with(facts.check_need, str)
 
     Args:
-        given: what `read` takes, if it is not `kind`.
+        given: type of the argument of `read`, if it is not `kind`.
     """
     made: type[_ReadWith] = type(kind.__name__, (_ReadWith,), {"read": staticmethod(read), "given": given or kind})
     made.register(kind)
@@ -196,7 +196,7 @@ def _read(kind: type[_ReadWith], value: object) -> object:
 
 
 def _mistakes(value: object, kind: Any, path: tuple[str, ...]) -> list[Mistake]:
-    """The mistakes inside a value, or if there are none, what is wrong with the value itself."""
+    """Return the mistakes inside a value or, if there are none, the mistake of the value itself."""
     options = _options(kind)
     tables = [one for one in options if isinstance(one, type) and issubclass(one, msgspec.Struct)]
     if tables and isinstance(value, Mapping):
@@ -210,14 +210,14 @@ def _mistakes(value: object, kind: Any, path: tuple[str, ...]) -> list[Mistake]:
         msgspec.convert(value, kind, dec_hook=_read)
     except msgspec.ValidationError as error:
         words = [word for one in options if get_origin(one) is Literal for word in get_args(one)]
-        if isinstance(error.__cause__, MistakesError):  # of what `read_with` reads: a table of its own
+        if isinstance(error.__cause__, MistakesError):  # a table read by `read_with`
             return [Mistake((*path, *one.path), one.reason, one.hint) for one in error.__cause__.mistakes]
         return [_no_such_word(value, words, path) if words else _mistake(error, value, path)]
     return []
 
 
 def _options(kind: Any) -> list[Any]:
-    """The types of a union, without constraints."""
+    """Return the types of a union, without constraints."""
     if get_origin(kind) is Annotated:
         return _options(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):
@@ -226,7 +226,7 @@ def _options(kind: Any) -> list[Any]:
 
 
 def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[str, ...]) -> list[Mistake]:
-    """The mistakes in a table of one type, or of the one among several that its tag names."""
+    """Return the mistakes in a table of one type, or of the type that its tag names."""
     by_tag = {one.__struct_config__.tag: one for one in tables}
     table, tag_field = tables[0], tables[0].__struct_config__.tag_field
     if len(tables) > 1 and tag_field not in value:
@@ -239,7 +239,7 @@ def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[st
     fields = msgspec.structs.fields(table)
     known = [tag_field] * bool(tag_field) + [one.name for one in fields]
     spare = [key for key in value if key not in known]
-    found = [Mistake((*path, key), "there is no such key", suggestion(key, known)) for key in spare]
+    found = [Mistake((*path, key), "unknown key", suggestion(key, known)) for key in spare]
     for field in fields:
         if field.name in value:
             found += _mistakes(value[field.name], field.type, (*path, field.name))
@@ -249,7 +249,7 @@ def _in_table(value: Mapping[str, object], tables: Sequence[Any], path: tuple[st
 
 
 def _items(value: object, options: Sequence[Any]) -> Iterator[tuple[str, object, Any]]:
-    """The keys and items of a value with their declared types, where it is a mapping or an array as declared."""
+    """Yield the keys and items of a mapping or array with their declared types."""
     for one in options:
         origin, kinds = get_origin(one), get_args(one)
         if origin in (dict, Mapping) and isinstance(value, Mapping):
@@ -262,11 +262,11 @@ def _items(value: object, options: Sequence[Any]) -> Iterator[tuple[str, object,
 
 def _no_such_word(given: object, words: Sequence[str], path: tuple[str, ...]) -> Mistake:
     word = given if isinstance(given, str) else _shown(given)
-    return Mistake(path, f"no such word {word[:_SHOWN]!r}", suggestion(word, words))
+    return Mistake(path, f"unknown value {word[:_SHOWN]!r}", suggestion(word, words))
 
 
 def _mistake(error: msgspec.ValidationError, value: Any, path: tuple[str, ...]) -> Mistake:
-    """What msgspec found, in TOML's terms and with the value, or what a check of ours says."""
+    """Return the error of msgspec in the terms of TOML with the value, or the error of our own check."""
     if error.__cause__ is not None:
         reason, _, hint = str(error.__cause__)[:300].partition("; ")
         return Mistake(path, reason, hint or "correct it")
@@ -286,14 +286,14 @@ def _shown(value: object) -> str:
     try:
         text = str(value).lower() if isinstance(value, bool) else repr(value)
     except ValueError:  # an integer of thousands of digits
-        return "a longer one"
+        return "a longer value"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
-    """The first line of the deepest part of the path that the text shows; the n-th of `[[tables]]` is `tables`, `n`.
+    """Return the first line of the deepest part of the path in the text; the n-th of `[[tables]]` is `tables`, `n`.
 
-    `None` where not even the first part of the path is there.
+    `None` if the first part of the path is not in the text.
     """
     best, depth = None, 0
     counts: dict[tuple[str, ...], int] = {}
@@ -324,7 +324,7 @@ def _keys(text: str) -> list[str]:
 
 
 def _within(keys: Sequence[str], counts: dict[tuple[str, ...], int]) -> list[str]:
-    """A header's path, with the number of the present table behind each list of tables on the way."""
+    """Return the path of a header, with the number of the current table of each list of tables on the way."""
     found: list[str] = []
     for last, key in zip([*[False] * (len(keys) - 1), True], keys, strict=True):
         found.append(key)

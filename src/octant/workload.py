@@ -1,4 +1,4 @@
-"""What a workload folder declares: metrics, limits, pictures, its traffic on a network, and a tiny complete run."""
+"""Declaration of a workload folder: metrics, limits, pictures, network traffic, and a tiny complete run."""
 
 import functools
 import itertools
@@ -18,69 +18,69 @@ from octant.step import NOT_KNOWN, Declared, Scaling, Step, StepError, checked
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric against a knob or another metric, with a line for each mode and each value of the other knobs.
+    """Metric against a knob or another metric, with a line for each mode and each value of the other knobs.
 
-    Against a knob, points lie in the order of its values; against a metric, a line joins the points of one request in the
-    order in which it lists them.
+    Against a knob, points are in the order of its values. Against a metric, a line joins the points of one request in
+    their order.
     """
 
     x: str  # a knob, or a metric of the workload
     y: str = ""  # "": the headline
     each: tuple[str, ...] = ()
-    """Knobs that tell lines apart, against a metric they alone; none: all that vary or, against a metric, the requests."""
+    """Knobs with a line for each value; none: all that vary or, against a metric, the requests."""
     marks: Literal["", "caches"] = ""  # lines across the picture
-    along: str = ""  # what x is in words; "": its name
-    title: str = ""  # "": what the request calls it, and x
+    along: str = ""  # x in words; "": its name
+    title: str = ""  # "": the title of the request, and x
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """A metric against a footprint in memory. All of a run are one picture, a panel each, with plateaus and caches."""
+    """Metric against a memory footprint. All ladders of a run form one picture with plateaus and caches."""
 
     x: str = "bytes"  # a knob of sizes
     y: str = ""  # "": the headline
-    along: str = "footprint"  # what x is in words
+    along: str = "footprint"  # x in words
 
 
 @dataclass(frozen=True)
 class Messages:
-    """The headline, a time, and a rate against the length of a message, with the lines that fit, and half of the rate.
+    """Headline (a time) and rate against message length, with fitted lines and N½.
 
     A line for each mode and each value of the other knobs.
     """
 
     rate: str  # a metric of the workload
     x: str = "bytes"  # a knob of sizes
-    each: tuple[str, ...] = ()  # knobs that tell lines apart; none: all that vary
-    along: str = "length of the message"  # what x is in words
+    each: tuple[str, ...] = ()  # knobs with a line for each value; none: all that vary
+    along: str = "length of the message"  # x in words
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How the time of a step or chunk is distributed over the samples of all lanes."""
+    """Distribution of the time of a step or chunk over the samples of all lanes."""
 
     title: str = ""
 
 
 @dataclass(frozen=True)
 class LostTime:
-    """How much of all time interruptions of each length took, and what caused them; the headline is `interrupted`."""
+    """Share of time in interruptions of each length, with causes; the headline is `interrupted`."""
 
     title: str = ""
 
 
 @dataclass(frozen=True)
 class Bars:
-    """A metric as bars, one for each value of a knob, which may be a word."""
+    """Metric as bars, one for each value of a knob, which may be a word."""
 
     x: str
     y: str = ""  # "": the headline
-    title: str = ""  # "": what the request calls it, and x
+    title: str = ""  # "": the title of the request, and x
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How far ranks differ: three metrics of one unit along a knob, as a line in a band from the least to the greatest.
+    """Spread over ranks: three metrics of one unit along a knob, as a line in a band from minimum to maximum.
 
     A band for each mode and each value of the other knobs.
     """
@@ -89,43 +89,43 @@ class Spread:
     low: str
     middle: str
     high: str
-    each: tuple[str, ...] = ()  # knobs that tell bands apart; none: all that vary
-    along: str = ""  # what x is in words; "": its name
-    title: str = ""  # "": what the request calls it, and x
+    each: tuple[str, ...] = ()  # knobs with a band for each value; none: all that vary
+    along: str = ""  # x in words; "": its name
+    title: str = ""  # "": the title of the request, and x
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which value of a knob is best by everything else that was varied, and what the worst one costs; the headline."""
+    """Best value of a knob for each combination of the others, and the cost of the worst one; of the headline."""
 
     x: str  # a knob, of words
 
 
 @dataclass(frozen=True)
 class Stacked:
-    """Where the time of a step goes: its phases side by side in one bar, a bar for each value of a knob."""
+    """Phases of a step side by side in one bar, a bar for each value of a knob."""
 
     x: str = ""  # "": a bar for each cell
     phases: tuple[str, ...] = ()  # "solve", "solve/halo", …; none: all
-    waiting: tuple[str, ...] = ()  # those in which ranks wait for others: grey
+    waiting: tuple[str, ...] = ()  # phases in which ranks wait for others: grey
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The samples of a metric in the order in which they were taken: a residual by iteration."""
+    """Samples of a metric in time order: a residual by iteration."""
 
     y: str = ""  # "": the headline
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A metric of every pair of ranks, as squares: cells whose groups are pairs, all of one request together.
+    """Metric of every pair of ranks as squares: cells whose groups are pairs, all of one request together.
 
     The metric does not reduce groups.
     """
 
     y: str
-    title: str = ""  # "": what is measured, by pairs of ranks
+    title: str = ""  # "": the metric by pairs of ranks
 
 
 @dataclass(frozen=True)
@@ -142,50 +142,50 @@ Picture: TypeAlias = (
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a point sends, in the words of the network model, and what its headline says of the links on the way.
+    """Traffic of a point in the terms of the network model, and its relation to the headline.
 
-    A headline in seconds is the time in which the largest flow carries `units`; one in units per second is the rate of
-    a node, or of the only flow.
+    A headline in seconds is the time in which the largest flow carries `units`. A headline in units per second is the
+    rate of a node, or of the only flow.
     """
 
-    pattern: str  # of octant.network.traffic; `first-to-last` is a node with itself where both ranks are on one
-    units: float = 0.0  # of one message, where the headline is a time
-    cost: Literal["bulk", "update", "transpose"] = "bulk"  # what one unit takes: a byte of a long message, an update, …
-    relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of what the links carry to the measured rate
+    pattern: str  # of octant.network.traffic; `first-to-last` within a node if both ranks are on one
+    units: float = 0.0  # of one message, if the headline is a time
+    cost: Literal["bulk", "update", "transpose"] = "bulk"  # cost of one unit: a byte of a long message, an update, …
+    relation: Literal["eq", "at_least", "at_most"] = "at_least"  # of the load of the links to the measured rate
     description: str = ""  # "messages of 1 MiB, rotating buffers"
-    may_be_cached: bool = False  # what is sent may lie in a cache; figures without are preferred
-    both_ways: bool = False  # as much goes back at the same time
-    parts: int = 1  # the headline is one of so many equal parts of the time of the pattern: 2 where it is a half
-    at_once: int = 1  # messages of each flow into which what all parts carry is cut, one behind the other
-    of_link: bool = True  # it says what a link carries; else it is only drawn beside what the model says of it
-    is_message: bool = False  # its headline is the time of one message that has its way for itself
+    may_be_cached: bool = False  # sent data may be in a cache; figures without are preferred
+    both_ways: bool = False  # the same amount returns at the same time
+    parts: int = 1  # the headline is 1/parts of the time of the pattern
+    at_once: int = 1  # consecutive messages of each flow that carry the data of all parts
+    of_link: bool = True  # it calibrates links; otherwise it is only compared with the model
+    is_message: bool = False  # its headline is the time of one message without contention
 
 
 @dataclass(frozen=True)
 class CollectiveTraffic:
-    """What a point calls, in the words of `octant model collective`; its headline is the time of one call."""
+    """Collective of a point in the terms of `octant model collective`; its headline is the time of one call."""
 
     operation: str  # of octant.network.collectives
     bytes_each: int  # as that operation measures them
-    algorithm: str = "all"  # "all": the one that the model has as the fastest
+    algorithm: str = "all"  # "all": the fastest according to the model
 
 
 @dataclass(frozen=True)
 class NoTraffic:
-    """Why the model of a network has no answer to a point, and the point none to the model."""
+    """Reason why the network model does not describe a point."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A short look at the machine. Runs that measure a workload of the same family have it first and last."""
+    """Short measurement at the beginning and end of runs with a workload of the same family."""
 
     title: str
     knobs: Mapping[str, str]
-    metric: str  # what the looks are judged by
+    metric: str  # metric of the probe
     caveat: Callable[[Machine, Sequence[float]], str]
-    """What the metric in all looks of a run says against what was measured between them; "": nothing."""
+    """Text of the caveat from the metric in all probes of a run; "": no caveat."""
     kind: str  # of that doubt, in `stats.GRADES`
 
 
@@ -194,10 +194,9 @@ _Answer = TypeVar("_Answer")
 
 
 def total(function: Callable[_Given, _Answer], otherwise: _Answer) -> Callable[_Given, _Answer]:
-    """The function, giving `otherwise` for points that do not hold what it needs.
+    """Return the function with the result `otherwise` for points that lack what it needs.
 
-    A stored point may be of another version, or of a file that was changed: knobs, notes and counts may be missing, and
-    their values may have no meaning.
+    A stored point may be of another version or changed, so that knobs, notes and counts are missing or invalid.
     """
 
     @functools.wraps(function)
@@ -223,53 +222,52 @@ def beyond_caches(machine: Machine, value: str) -> str:
 
 @dataclass(frozen=True)
 class Workload:
-    """Something measurable. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
+    """Workload. Its kernel is the program `octant-<family>-<name>`; its page is the folder's README."""
 
     summary: str  # one line
     metrics: tuple[Metric, ...]  # the first is the headline
     smoke: Mapping[str, str]  # knobs of a tiny and complete run
     name: str = ""  # family/name; the registry sets it
-    bounded_by: tuple[str, ...] = ()  # limits that `least_seconds` may look up
+    bounded_by: tuple[str, ...] = ()  # limits used by `least_seconds`
     least_seconds: Callable[[Known, Machine, Point], Limit | None] = lambda _known, _machine, _point: None
     provides: tuple[Provides, ...] = ()
     pictures: tuple[Picture, ...] = ()
     traffic: Callable[[Machine, Point], Traffic | CollectiveTraffic | NoTraffic] | None = None
     duplex: str = ""
-    """The metric that is the time of messages both ways at once over that of as many one way: 1 to 2."""
-    of_links: bool = True  # some of its traffic says what links carry; else the model is only drawn beside it
+    """Metric with the time of bidirectional messages over that of unidirectional ones: 1 to 2."""
+    of_links: bool = True  # some of its traffic calibrates links; otherwise it is only compared with the model
     footprint: Callable[[Machine, Point], int | None] = lambda _machine, _point: None
-    """Bytes that all ranks and threads together go through again and again; `None`: not known."""
-    rivals: Callable[[Point], tuple[str, str]] | None = None
-    """Its headline is the time of one way over that of another, which it should not exceed: both in words."""
-    messages: bool = False  # its ranks exchange messages: without --ranks or --mode it runs with several
+    """Bytes that all ranks and threads together traverse repeatedly; `None`: not known."""
+    guideline: Callable[[Point], tuple[str, str]] | None = None
+    """Performance guideline: its headline is the time of the first operation over that of the second, its bound."""
+    messages: bool = False  # its ranks exchange messages, so that it runs with several ranks by default
     alone: tuple[str, ...] = ()
-    """Knobs whose values are started one by one, each in processes of its own with a tight time limit: what hangs or
-    crashes in one library is lost, and nothing else."""
+    """Knobs whose values are started one by one, each in separate processes with a tight time limit, so that a hang or
+    crash in a library affects only one value."""
     apart: tuple[str, ...] = ()
-    """Knobs whose values are started one by one too, with as much time as any: libraries that a process can load once,
-    and that may crash it."""
+    """Knobs whose values are started one by one with the usual time limit: libraries that load only once."""
     ours: tuple[str, ...] = ()
-    """Values of these that are code of this project: where one of them crashes, no library is to blame."""
+    """Values of these knobs that are code of this project, not of a library."""
     probe: Probe | None = None
     results: Mapping[str, str] = field(default_factory=dict)
-    """Results and checks of the kernel that other code reads: an identifier for each, and the kernel's text of it."""
-    step: Declared | None = None  # what one step computes, holds and sends (`step.py` of the folder)
+    """Results and checks of the kernel that other code reads: the kernel's text by identifier."""
+    step: Declared | None = None  # computation, memory and messages of one step (`step.py` of the folder)
     not_declared: tuple[str, ...] = ()
-    """Counts that metrics use and `step` leaves out: the data, the processor or threads of another role decide them."""
-    scaling: Scaling | None = None  # how its step grows: the network model predicts it on more ranks and nodes
+    """Counts that metrics use and `step` omits: they depend on the data, the processor or another role."""
+    scaling: Scaling | None = None  # growth of its step, for predictions by the network model
     sizes: Mapping[str, Callable[[Machine, str], str]] = field(default_factory=dict)
-    """Knobs of the problem's size, which other tools choose by rules of their own. For each of them, what of its value
-    has to be the same in a comparison with an output of another tool, given the machine of our own result."""
+    """Knobs of the problem size, which other tools choose by other rules. The function returns the part of a value that
+    must agree in a comparison with another tool, for the machine of our own result."""
 
     def answering_every_point(self) -> "Workload":
-        """The same with functions that are defined for every point that a store may hold."""
+        """Return the workload with functions that are defined for every stored point."""
         return replace(
             self,
             least_seconds=total(self.least_seconds, None),
             provides=tuple(replace(one, when=total(one.when, False)) for one in self.provides),
-            traffic=self.traffic and total(self.traffic, NoTraffic("the record does not say what was sent")),
+            traffic=self.traffic and total(self.traffic, NoTraffic("the record does not state what was sent")),
             footprint=total(self.footprint, None),
-            rivals=self.rivals and total(self.rivals, ("the call", "the other one")),
+            guideline=self.guideline and total(self.guideline, ("the operation", "its reference")),
             step=self.step and checked(self.step),
         )
 
@@ -279,7 +277,7 @@ class Workload:
         return self.name.partition("/")[0]
 
     def metric(self, name: str = "") -> Metric:
-        """The metric of that name, or the headline.
+        """Return the metric of that name, or the headline.
 
         Raises:
             KeyError: no such metric; the message lists the known ones.
@@ -295,7 +293,7 @@ class Workload:
         return next((one.value for one in point.results if one.name == text), None)
 
     def counts_of(self, metric: str = "") -> tuple[str, ...]:
-        """The counts that a metric, or the headline, is a rate of; none where it is no rate of counts."""
+        """Return the counts that a metric, or the headline, is a rate of; none if it is no rate of counts."""
         return tuple(one.name for one in needed_names(self.metric(metric).value) if one.kind == "count")
 
     def problems(
@@ -304,11 +302,12 @@ class Workload:
         points: Sequence[Point] = (),
         limits: Collection[str] | None = None,
     ) -> list[str]:
-        """Return every name in this declaration that leads nowhere, in words; each would be missing without a message.
+        """Return a text for every unresolved name in this declaration.
 
         Args:
-            described: what the kernel says of itself with `--describe`. Without it, names of knobs, phases, readings
-                and roles are not checked.
+            described: output of the kernel with `--describe`. Without it, names of knobs, phases, readings and roles
+            are
+                not checked.
             points: of a complete run. Without them, names of counts and results are not checked.
             limits: the names of all limits that workloads provide; `None`: not checked.
         """
@@ -322,7 +321,7 @@ class Workload:
 
 
 _METRICS_OF_PICTURES = ("y", "rate", "low", "middle", "high")
-"""Where pictures name metrics alone; `x` may be a knob too."""
+"""Fields of pictures with names of metrics; `x` may also be a knob."""
 
 
 def _unknown(where: str, what: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
@@ -330,7 +329,7 @@ def _unknown(where: str, what: str, names: Iterable[str], known: Iterable[str]) 
     known = list(known)
     for name in names:
         if name not in known:
-            yield f"{where}: no {what} {name!r}; {suggestion(name, known) if known else 'there is none'}"
+            yield f"{where}: no {what} {name!r}; {suggestion(name, known) if known else 'it has none'}"
 
 
 def _picture_name(picture: Picture) -> str:
@@ -368,12 +367,12 @@ def _series_of(workload: Workload) -> Iterator[tuple[Metric, Needed]]:
 
 
 def _rows(described: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What the kernels of a program declare, each for itself."""
+    """Return the declarations of the kernels of a program."""
     return list(described.get("rows", {}).values()) or [described]
 
 
 def _series_names(row: Mapping[str, Any]) -> list[str]:
-    """The series that a kernel declares beside its step."""
+    """Return the series that a kernel declares in addition to its step."""
     return [
         *(f"phase/{name}" for name in row.get("phases", ())),
         *(f"reading/{reading['name']}" for reading in row.get("readings", ())),
@@ -381,7 +380,7 @@ def _series_names(row: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_series(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Phases, readings and roles that no kernel of the program declares, and roles whose times are not kept."""
+    """Yield phases, readings and roles that no kernel declares, and roles whose times are not kept."""
     rows = _rows(described)
     series = ["step", *dict.fromkeys(name for row in rows for name in _series_names(row))]
     timed: dict[str, bool] = {}
@@ -401,7 +400,7 @@ def _unknown_series(workload: Workload, described: Mapping[str, Any]) -> Iterato
 
 
 def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Knobs that the program does not have, and values that they do not take."""
+    """Yield knobs that the program does not have, and values that they do not accept."""
     choices = {knob["name"]: knob.get("choices", ()) for knob in described.get("knobs", ())}
     metrics = [metric.name for metric in workload.metrics]
     for picture in workload.pictures:
@@ -425,9 +424,9 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
 
 
 def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Mistakes of the step, on the smoke run and every kernel of the program; counts in metrics that it does not have.
+    """Yield mistakes of the step in the smoke run of every kernel, and counts of metrics that it lacks.
 
-    Values for which no step is declared are no mistake, unless there is no other value.
+    Values without a declared step are a mistake only if there is no other value.
     """
     if workload.step is None:
         return
@@ -455,7 +454,7 @@ def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[st
 
 
 def _unrecorded(workload: Workload, points: Sequence[Point]) -> Iterator[str]:
-    """Series, counts and results that no point has; of roles that took part in none nothing is known."""
+    """Yield series, counts and results that no point has, except of roles that took part in no point."""
     roles = {None, *(head.role for point in points for head in point.heads)}
     for metric in workload.metrics:
         for need in needed_names(metric.value):
@@ -478,7 +477,7 @@ def _is_recorded(need: Needed, point: Point) -> bool:
 
 
 def _unused_series(points: Sequence[Point], described: Mapping[str, Any]) -> Iterator[str]:
-    """Series that kernels with points declare and that no point has: a role that is not timed keeps none."""
+    """Yield series that kernels declare and no point has; a role that is not timed has none."""
     rows, chooser = described.get("rows", {}), described.get("chooser", "")
     measured = [rows.get(row, described) for row in dict.fromkeys(point.knobs.get(chooser, "") for point in points)]
     recorded = {head.name for point in points for head in point.heads}

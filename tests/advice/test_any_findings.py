@@ -14,7 +14,12 @@ import pytest
 import command_lines
 from found_run import Cell, found_run, taken
 from octant.advice.findings import KINDS, RunFinding, findings, first_of, review
-from octant.advice.findings._thresholds import HEAP_ASKS, HEAP_TAKES, LEAST_PAIRS, NOTHING_BELOW
+from octant.advice.findings._thresholds import (
+    HUGE_PAGE_DEFAULT_SINCE,
+    HUGE_PAGE_TUNABLE_SINCE,
+    LEAST_PAIRS,
+    NOTHING_BELOW,
+)
 from octant.advice.findings.pages import HEAP
 from octant.analysis.summary import Summary
 from octant.stats import Caveat, Grade
@@ -149,7 +154,7 @@ def test_the_line_for_huge_pages_gives_the_memory_of_a_program_huge_pages() -> N
         pytest.skip("no glibc")
     library.gnu_get_libc_version.restype = ctypes.c_char_p
     major, minor = (int(part) for part in library.gnu_get_libc_version().decode().split(".")[:2])
-    if not HEAP_ASKS <= (major, minor) < HEAP_TAKES:
+    if not HUGE_PAGE_TUNABLE_SINCE <= (major, minor) < HUGE_PAGE_DEFAULT_SINCE:
         pytest.skip(f"the line is not advised with glibc {major}.{minor}")
 
     def huge_mib(line: str) -> int:

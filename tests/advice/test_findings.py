@@ -14,7 +14,7 @@ from octant.advice import findings as advised
 from octant.advice.findings import KINDS, RunFinding, first_of
 from octant.analysis.summary import Summary
 from octant.machine import Disagreement, Processor
-from octant.record import Given, Scheduling
+from octant.record import RankResources, Scheduling
 from octant.stats import Caveat, Grade
 from octant.units import NARROW
 
@@ -98,7 +98,7 @@ def test_lost_time_above_five_percent_is_a_finding_and_below_a_passed_check() ->
     assert above.lines == ("octant doctor", "octant evaluate --quick")
     below = found_run([quick()], taken(lost=0.049))
     assert "lost time" not in rules(below)
-    assert "4.9 % of this run's time was lost, not more than 5.0 %" in passed_checks(below)
+    assert "4.9 % of this run's time was lost (limit 5.0 %)" in passed_checks(below)
 
 
 def test_lost_time_is_a_sum_over_a_sum() -> None:
@@ -114,7 +114,7 @@ def test_one_measurement_that_lost_more_than_half_is_a_finding() -> None:
     below = replace(quick(), values=noisy(1e11, 30), lost=(*calm, 0.49))
     above = replace(quick(), values=noisy(1e11, 30), lost=(*calm, 0.51))
     assert rules(found_run([below])) == []
-    assert only(found_run([above]), "lost time").title == "1 of 30 measurements lost over half of their time"
+    assert only(found_run([above]), "lost time").title == "1 of 30 measurements lost more than half of their time"
 
 
 def test_time_that_no_other_work_took_is_not_called_so() -> None:
@@ -128,14 +128,14 @@ def body_of_lost(*cells: Cell, lost: float = 0.3) -> str:
 
 def test_a_value_is_said_to_contain_lost_time_only_where_it_does() -> None:
     assert body_of_lost(replace(quick(), slowed=1.9)) == (
-        "The value of multiply-adds contains lost time: it is 1.9 times worse than by the CPU time that was used. Find "
-        "what it is, then measure again."
+        "The value of multiply-adds contains lost time: it is 1.9 times worse than computed from CPU time. Find "
+        "the cause, then measure again."
     )
     same = body_of_lost(replace(quick(), slowed=1.02))
-    assert same.startswith("No value of the table contains lost time: each is as good as by the CPU time that was used")
-    assert body_of_lost(quick()) == "Find what it is, then measure again.", "it is not known"
-    long = Caveat("long samples", Grade.LIMITED, "preempted in 50 % of samples, which last 7 ms")
-    assert "its samples last longer than a time slice" in body_of_lost(replace(quick(), caveats=(long,)))
+    assert same.startswith("The values of the table are not affected: they agree with those computed from CPU time")
+    assert body_of_lost(quick()) == "Find the cause, then measure again.", "it is not known"
+    long = Caveat("long preempted samples", Grade.LIMITED, "preempted in 50 % of samples, which last 7 ms")
+    assert "its samples are longer than a time slice" in body_of_lost(replace(quick(), caveats=(long,)))
     other = replace(quick(), title="again", slowed=1.2)
     assert body_of_lost(replace(quick(), slowed=1.9), other).count("(and 1 more)") == 1
     hidden = replace(quick(), title="again", slowed=1.9, table=False)
@@ -151,18 +151,18 @@ def test_the_causes_of_lost_time_are_those_that_took_some() -> None:
 
 def test_threads_that_share_cores_are_said_to_take_the_time_from_each_other() -> None:
     summary = found_run([quick()], taken(lost=0.49))
-    places = (Given("n", (), ((0, 1),) * 4),)
+    places = (RankResources("n", (), ((0, 1),) * 4),)
     points = tuple(replace(p, threads=4, given=places, share_cores=True) for p in summary.run.points)
     found = only(replace(summary, run=replace(summary.run, points=points)), "lost time")
-    assert found.title == "Threads that share hardware threads took 49 % of this run's time"
+    assert found.title == "Oversubscription took 49 % of this run's time"
     assert found.body.startswith("4 threads on 2 hardware threads: oversubscribed")
-    assert found.body.endswith("Start as many threads as there are hardware threads, then measure again.")
+    assert found.body.endswith("Start at most as many threads as there are hardware threads, then measure again.")
 
 
 def test_a_quota_is_a_finding_above_one_percent() -> None:
     given = Scheduling("other", group="/job", weight=100, quota_cores=1.5, quota_group="/job")
     above = only(found_run([quick()], taken(throttled=0.011), scheduling=given), "quota")
-    assert above.title == "A quota of 1.5 cores takes 1.1 % of this run's time"
+    assert above.title == "A CPU quota of 1.5 cores took 1.1 % of this run's time"
     assert "/sys/fs/cgroup/job/cpu.max" in above.body
     old = replace(given, weight=None, shares=1024)
     assert "/job/cpu.cfs_quota_us" in only(found_run([quick()], taken(throttled=0.011), scheduling=old), "quota").body
@@ -173,7 +173,7 @@ def test_a_quota_is_a_finding_above_one_percent() -> None:
     assert "/sys" not in inside.body
     below = found_run([quick()], taken(throttled=0.009), scheduling=given)
     assert "quota" not in rules(below)
-    assert "quotas took 0.9 % of this run's time" in passed_checks(below)
+    assert "CPU quotas took 0.9 % of this run's time" in passed_checks(below)
 
 
 def test_steal_is_a_finding_above_one_percent() -> None:
@@ -187,15 +187,17 @@ def test_steal_is_a_finding_above_one_percent() -> None:
 
 def test_huge_pages_are_a_finding_where_the_near_end_is_beyond_three_percent() -> None:
     found = only(found_run(ladder(SIZES), software=REQUESTS), "pages")
-    assert found.title == "Huge pages: random load from memory 1.40 × as fast"
-    assert found.body.startswith("140 ns become 100 ns at 256 MiB; they bring under × 1.1 at 8 KiB, 8 MiB. ")
+    assert found.title == "Random load from memory is 1.40 times as fast with huge pages"
+    assert found.body.startswith(
+        "Huge pages change 140 ns to 100 ns at 256 MiB; the gain is below × 1.1 at 8 KiB, 8 MiB. "
+    )
     assert found.lines == ("export GLIBC_TUNABLES=glibc.malloc.hugetlb=1",)
     assert found.effect is not None
     assert found.effect.number == 6
     for ratio, beyond in ((1.031, True), (1.029, False)):
         summary = found_run(ladder({"256MiB": ratio}), software=REQUESTS)
         assert ("pages" in rules(summary)) is beyond
-        assert any("no gain by huge pages" in text for text in passed_checks(summary)) is not beyond
+        assert any("no gain from huge pages" in text for text in passed_checks(summary)) is not beyond
 
 
 def test_a_gain_whose_interval_reaches_below_three_percent_is_none() -> None:
@@ -203,8 +205,8 @@ def test_a_gain_whose_interval_reaches_below_three_percent_is_none() -> None:
     odd = [value * (1.3 if place % 2 else 0.8) for place, value in enumerate(huge.values)]
     summary = found_run([base, replace(huge, values=odd)], software=REQUESTS)
     assert rules(summary) == []
-    (text,) = (text for text in passed_checks(summary) if "gain by huge pages" in text)
-    hidden = float(text.partition("×")[2].split()[0])
+    (text,) = (text for text in passed_checks(summary) if "gain from huge pages" in text)
+    hidden = float(text.partition("×")[2].rstrip(")"))
     assert hidden > 1.4, "the far end of the interval, not its middle"
 
 
@@ -252,29 +254,31 @@ def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
 
 
 def test_huge_pages_that_were_not_given_prove_nothing() -> None:
-    asked = (Caveat("not as asked", Grade.INVALID, "NOT AS ASKED"),)
+    asked = (Caveat("request not met", Grade.INVALID, "NOT AS ASKED"),)
     assert "pages" not in rules(found_run(ladder(SIZES, caveats=asked), software=REQUESTS))
 
 
 def test_long_messages_at_half_the_best_rate_are_a_finding() -> None:
     rates = {8192: 1e9, 512 * 1024: 12e9, 4 * MIB: 12e9 / 2.01}
     found = only(found_run(messages(rates)), "message fall")
-    assert found.title == "Large messages fall to 50 % of their best rate"
-    assert found.body.startswith("12.0 GB/s at 512 KiB, 5.97 GB/s at 4 MiB (L2 has 2 MiB). ")
+    assert found.title == "Large messages reach only 50 % of the best rate"
+    assert found.body.startswith("The rate is 12.0 GB/s at 512 KiB and 5.97 GB/s at 4 MiB (L2: 2 MiB). ")
     assert found.lines == ("octant run mpi/p2p buffers=hot bytes=512KiB,1MiB,2MiB,4MiB --ranks=2",)
     below = found_run(messages({**rates, 4 * MIB: 12e9 / 1.99}))
     assert rules(below) == []
-    assert "ping-pong against length, hot buffers: messages of 4 MiB have 50 % of the best rate" in passed_checks(below)
+    assert "ping-pong against length, hot buffers: messages of 4 MiB reach 50 % of the best rate" in passed_checks(
+        below
+    )
 
 
 def test_long_messages_do_not_leave_a_cache_of_disputed_size() -> None:
     rates = {8192: 1e9, 512 * 1024: 12e9, 64 * MIB: 5e9}
     summary = found_run(messages(rates))
-    assert "(L2 has 2 MiB, L3 has 32 MiB)" in only(summary, "message fall").body
+    assert "(L2: 2 MiB, L3: 32 MiB)" in only(summary, "message fall").body
     caveat = Disagreement("last-level cache", (("stated", "32 MiB"),), "neither")
     machine = replace(summary.run.machine, disagreements=(caveat,))
     disputed = replace(summary, run=replace(summary.run, machine=machine))
-    assert "(L2 has 2 MiB). " in only(disputed, "message fall").body
+    assert "(L2: 2 MiB). " in only(disputed, "message fall").body
 
 
 def test_a_check_of_messages_names_their_group_which_has_enough_launches() -> None:
@@ -346,7 +350,7 @@ def test_doubtful_figures_and_few_launches_are_not_far_from_a_limit() -> None:
 def test_a_library_with_kernels_for_another_core_is_looked_at_below_seventy_percent() -> None:
     own = intel("avx2", "avx512f", "avx512_bf16", "amx_tile")
     found = only(found_run([product(0.69)], on=own), "library kernel")
-    assert found.title == "Matrix multiply has 69 % of peak, with kernels for SkylakeX"
+    assert found.title == "Matrix multiply reaches 69 % of peak with kernels for SkylakeX"
     assert "SapphireRapids" in found.body
     assert found.lines[0] == "octant doctor"
     assert rules(found_run([product(0.71)], on=own)) == ["far from a limit"]
@@ -368,7 +372,7 @@ def together(ratio: float, launches: int = 6, title: str = "multiply-adds, a cop
 def test_a_core_that_is_surely_slower_is_a_finding() -> None:
     found = only(found_run([together(0.95)]), "imbalance")
     assert found.title == "Core 1 is 5.0 % slower in 1 of 1 figures"
-    assert "Beside core 0" in found.body
+    assert "The reference is core 0" in found.body
     assert found.lines == ("octant where -- PROGRAM", "octant bind --place 0")
     assert found.effect is not None
     assert found.effect.middle == pytest.approx(1 / 0.95, rel=1e-3)
@@ -396,7 +400,7 @@ def test_a_slow_host_has_its_name_as_it_is_written() -> None:
 def test_a_core_that_is_little_or_not_surely_slower_is_none(ratio: float, launches: int) -> None:
     summary = found_run([together(ratio, launches)])
     assert rules(summary) == []
-    assert any("no core is proven" in text for text in passed_checks(summary)) is (launches == 6)
+    assert any("no slower core detected" in text for text in passed_checks(summary)) is (launches == 6)
 
 
 def test_a_core_just_beyond_three_percent_is_one() -> None:
@@ -407,14 +411,14 @@ def test_wrong_answers_come_first() -> None:
     summary = found_run([product(0.9, wrong=True), quick()], taken(lost=0.3))
     assert rules(summary)[0] == "wrong answers"
     found = findings(summary)[0]
-    assert found.title == "Wrong answer: Matrix multiply, 1 core"
+    assert found.title == "Wrong result: Matrix multiply, 1 core"
     assert found.lines == ("octant run node/gemm n=384",)
 
 
 def test_what_was_not_given_as_asked_is_a_finding() -> None:
-    text = "rank 0: asked for hardware threads 0, may use 0-1"
-    found = only(found_run([replace(quick(), mismatches=(text,))]), "not as asked")
-    assert found.title == "1 of 1 figures were not measured as asked"
+    text = "rank 0: CPUs 0 requested, bound to 0-1"
+    found = only(found_run([replace(quick(), mismatches=(text,))]), "request not met")
+    assert found.title == "1 of 1 figures were not measured as requested"
     assert text in found.body
 
 
@@ -449,8 +453,8 @@ def test_of_a_family_one_is_among_the_first_three() -> None:
 
 def test_no_line_ends_between_a_number_and_its_unit() -> None:
     found = advised.findings(found_run(ladder(SIZES), software=REQUESTS))[0]
-    assert f"140{NARROW}ns become 100{NARROW}ns at 256{NARROW}MiB" in found.body
-    assert f"1.40{NARROW}× as fast" in found.title
+    assert f"Huge pages change 140{NARROW}ns to 100{NARROW}ns at 256{NARROW}MiB" in found.body
+    assert f"below ×{NARROW}1.1 at" in found.body
 
 
 def test_a_run_without_anything_to_mend_says_how_much_was_looked_at() -> None:

@@ -21,8 +21,8 @@ from octant.units import NARROW
 from program_run import RankSeen, Seen, launches, program_summary, request_of
 
 OF_PROGRAMS = {
-    "shared cores", "oversubscription", "unbound threads", "base pages", "idle cores", "outlived", "system time",
-    "waiting",
+    "shared cores", "oversubscription", "unbound threads", "base pages", "idle cores", "remaining processes",
+    "system time", "waiting",
 }  # fmt: skip
 EIGHT = tuple(range(8))
 
@@ -61,7 +61,7 @@ PLANTED = {
     "unbound threads": Planted(Seen(ranks=[rank(4, EIGHT)]), on=host(nodes=2, cores=4)),
     "base pages": Planted(Seen(ranks=[rank(2, nodes={"0": 2 * GIB}, huge=GIB // 10)])),
     "idle cores": Planted(Seen(ranks=[rank(1, EIGHT)])),
-    "outlived": Planted(Seen(ranks=[rank(2)], notes={"outlived": "7 (sleep)"})),
+    "remaining processes": Planted(Seen(ranks=[rank(2)], notes={"outlived": "7 (sleep)"})),
     "system time": Planted(Seen(ranks=[rank(2, user=0.5, system=1.5)], minor_faults=2_000_000)),
     "waiting": Planted(Seen(ranks=[rank(1, user=0.2)], waits=800)),
 }  # fmt: skip
@@ -104,15 +104,19 @@ def test_nothing_is_found_of_a_program_that_uses_what_it_may(tmp_path: Path) -> 
         ("oversubscription", "4 busy threads on 2 hardware threads: oversubscribed",
          "octant run --env OMP_NUM_THREADS=2 -- ./solve input"),
         ("shared cores", "4 ranks share 1 hardware thread", "octant run --place 4x1 -- ./solve"),
-        ("unbound threads", "4 threads may move between 2 NUMA domains", "octant run --place 1x4 -- ./solve input"),
-        ("base pages", "2 GiB of memory, 5.0 % of it on huge pages",
+        ("unbound threads", "4 threads may migrate between 2 NUMA domains", "octant run --place 1x4 -- ./solve input"),
+        ("base pages", "Only 5.0 % of 2 GiB of memory is on huge pages",
          "octant run --env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 -- ./solve input"),
-        ("idle cores", "One of 8 hardware threads was busy", "octant run threads=1,2,4,8 -- ./solve input"),
-        ("outlived", "Processes outlived the program in 6 of 6 launches", "octant run -- ./solve input"),
-        ("system time", "75 % of the CPU time went to the system, much of it for 2,000,000 page faults",
+        ("idle cores", "Only one of 8 hardware threads was busy", "octant run threads=1,2,4,8 -- ./solve input"),
+        (
+            "remaining processes",
+            "Processes kept running after the program in 6 of 6 launches",
+            "octant run -- ./solve input",
+        ),
+        ("system time", "75 % of CPU time is system time, much of it from 2,000,000 page faults",
          "octant run --env GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432:"
          "glibc.malloc.trim_threshold=4294967296:glibc.malloc.hugetlb=1 -- ./solve input"),
-        ("waiting", "The program waited in 80 % of its time", "strace -f -c -w -S time ./solve input"),
+        ("waiting", "The program waited for 80 % of its time", "strace -f -c -w -S time ./solve input"),
     ],
 )  # fmt: skip
 def test_a_finding_has_a_number_and_a_line_to_copy(tmp_path: Path, rule: str, title: str, line: str) -> None:
@@ -182,7 +186,7 @@ def test_huge_pages_are_advised_only_where_the_line_would_do_something(tmp_path:
 
 def test_system_calls_are_looked_at_where_page_faults_do_not_explain_the_time(tmp_path: Path) -> None:
     found = only(summary(PLANTED["system time"], tmp_path, minor_faults=1000))
-    assert found.title == "75 % of the CPU time went to the system"
+    assert found.title == "75 % of CPU time is system time"
     assert found.lines == ("strace -f -c -S time ./solve input",)
     (line,) = only(summary(PLANTED["system time"], tmp_path / "faults", minor_faults=375_001)).lines
     assert "GLIBC_TUNABLES" in line
@@ -213,7 +217,7 @@ def test_rules_on_kernels_find_nothing_in_programs_with_knobs_of_the_same_names(
     found = program_summary(tmp_path, request, cells, on=host())
     assert len(found.figures) == 4, "seconds is an argument of the program"
     assert advised.findings(found) == ()
-    assert not any("gain by huge pages" in text for text in advised.review(found).passed)
+    assert not any("gain from huge pages" in text for text in advised.review(found).passed)
 
 
 OPTIONS = [

@@ -96,7 +96,7 @@ def loaded(core: str, *trials: CoreTrial, facts: Facts | None = None, **environm
 IGNORED = CoreTrial("SapphireRapids", "SkylakeX")
 BIND = {"OMP_PROC_BIND": "close"}
 CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, severity, a word of title, evidence or fix
-    ("governor", lambda: settings(governor="powersave"), "slows", "held at its lowest"),  # acpi-cpufreq
+    ("governor", lambda: settings(governor="powersave"), "slows", "fixed at its minimum"),  # acpi-cpufreq
     ("governor", lambda: settings(governor="performance schedutil"), "spoils", "schedutil"),
     ("governor", lambda: settings(governor="powersave", frequency_driver="intel_pstate"), "spoils", "follows the load"),
     ("turbo", lambda: settings(turbo="on"), "note", "cpufreq/boost"),
@@ -109,7 +109,7 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("limit_stack", lambda: settings(limit_stack_bytes="8388608"), "note", "ulimit -s unlimited"),
     ("foreign_load", lambda: beside(OtherProcess(77, "hog", 0.98)), "spoils", "/proc/77/stat (hog)"),
     ("realtime", lambda: beside(realtime=(OtherProcess(78, "spin", 0.9, "fifo"),)), "spoils", "policy fifo"),
-    ("cpu_quota", lambda: settings(cgroup_cpu_quota="2.5"), "spoils", "2.5 processors"),
+    ("cpu_quota", lambda: settings(cgroup_cpu_quota="2.5"), "spoils", "to 2.5 of"),
     ("slow_blas", lambda: with_software(mpich="5", blas="reference (/lib/libblas.so.3)"), "slows", "/lib/libblas.so.3"),
     ("binding", lambda: variables(OMP_NUM_THREADS="8"), "slows", "start 8 threads"),
     ("binding", variables, "slows", "start 128 threads"),
@@ -129,7 +129,7 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
         "masked_model",
         lambda: loaded("SkylakeX", IGNORED, facts=with_machine("kvm-xeon-2cpu")),
         "note",
-        "it has none for",
+        "no kernels for",
     ),
     (
         "openblas_core",
@@ -155,11 +155,11 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("clock_source", lambda: settings(clock_source="acpi_pm", clock_sources="acpi_pm"), "spoils", "tsc=reliable"),
     ("clock_source", lambda: settings(clock_source="kvm-clock"), "note", "kvm-clock"),
     ("aslr", lambda: settings(aslr="2"), "note", "setarch"),
-    ("slurm_step", lambda: variables(**BIND, SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="8"), "slows", "not 8"),
+    ("slurm_step", lambda: variables(**BIND, SLURM_JOB_ID="7", SLURM_CPUS_PER_TASK="8"), "slows", "instead of 8"),
     ("no_mpi", lambda: with_software(python="3.11.7"), "slows", "pip install mpich"),
     ("steal", lambda: settings(steal_fraction="0.02"), "spoils", "2.0 %"),
     ("affinity", lambda: with_machine("container-4of32"), "note", "4-5,20-21"),
-    ("contradictions", lambda: disagreeing("clock"), "note", "trusts one"),
+    ("contradictions", lambda: disagreeing("clock"), "note", "uses one"),
 ]
 SILENT: list[tuple[str, Callable[[], Facts]]] = [
     ("governor", lambda: settings(governor="")),

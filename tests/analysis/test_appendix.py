@@ -14,7 +14,7 @@ from octant.analysis.appendix.measured import with_measured
 from octant.analysis.appendix.published import of_published
 from octant.analysis.appendix.stated import of_machine
 from octant.machine import Machine
-from octant.record import Buffer, Given
+from octant.record import Buffer, RankResources
 from octant.request import Request, Subject
 from octant.store import Store
 from octant.study.file import names as study_names
@@ -30,28 +30,31 @@ def texts(side: KnownMachine) -> dict[str, str]:
 def test_the_published_side_says_what_the_appendix_says() -> None:
     power = texts(of_published(catalogue.machines()["power575"]))
     expected = {
-        "Core, clock, stated": "4.70 GHz",
-        "Core, threads of a core": "2",
-        "Core, dispatch, one thread, a cycle": "5",
-        "Core, dispatch, two threads, a cycle": "7",
-        "Core, in flight, one thread": "120",
-        "Core, in flight, two threads": "184",
+        "Core, stated clock": "4.70 GHz",
+        "Core, hardware threads per core": "2",
+        "Core, dispatch per cycle, one thread": "5",
+        "Core, dispatch per cycle, two threads": "7",
+        "Core, instructions in flight, one thread": "120",
+        "Core, instructions in flight, two threads": "184",
         "Core, integer units": "2",
-        "Core, stages of a multiply-add": "6 cycles",
+        "Core, multiply-add latency": "6 cycles",
         "Caches, L1 instruction": "64 KiB, 4-way, each core",
         "Caches, L1 data": "64 KiB, 8-way, each core",
         "Caches, L2": "4 MiB, each core",
-        "Translation, page sizes": "4 KiB, 64 KiB, 16 MiB, 16 GiB",
-        "Translation, entries of the TLB": "2048",
+        "Address translation, page sizes": "4 KiB, 64 KiB, 16 MiB, 16 GiB",
+        "Address translation, TLB entries": "2048",
         "Memory, latency": "90.0 ns",
         "Memory, latency in cycles": "420 cycles",
-        "Memory, bandwidth of a node": "544 GB/s (derived)",
-        "Peak, one core, double": "18.8 Gflop/s (assumed)",
-        "Links, inside a node": "X, Y, Z 4.70 GB/s; A, B; GX++",
+        "Memory, bandwidth per node": "544 GB/s (derived)",
+        "Peak, one core, double precision": "18.8 Gflop/s (assumed)",
+        "Links, within a node": "X, Y, Z 4.70 GB/s; A, B; GX++",
     }
     assert {name: power.get(name) for name in expected} == expected
     older = texts(of_published(catalogue.machines()["p575-power5plus"]))
-    assert (older["Core, in flight, one thread"], older["Core, in flight, two threads"]) == ("191", "215")
+    assert (older["Core, instructions in flight, one thread"], older["Core, instructions in flight, two threads"]) == (
+        "191",
+        "215",
+    )
 
 
 @pytest.mark.parametrize("name", catalogue.machines())
@@ -66,12 +69,12 @@ def test_what_a_system_states() -> None:
     first = replace(caches[0], ways=12)
     here = replace(here, topology=replace(here.topology, caches=(first, *caches[1:])))
     said = texts(of_machine(replace(here, system={"thp_sizes": "64kB=madvise 2048kB=inherit"})))
-    assert said["Core, cores of a chip"] == "4"
-    assert said["Core, cores of a node"] == "8"
-    assert said["Core, threads of a core"] == "2"
+    assert said["Core, cores per socket"] == "4"
+    assert said["Core, cores per node"] == "8"
+    assert said["Core, hardware threads per core"] == "2"
     assert said["Caches, L1 data"] == "48 KiB, 12-way, each core"
     assert said["Caches, L3"] == "32 MiB, 4 cores"
-    assert said["Translation, page sizes"] == "4 KiB, 64 KiB, 2 MiB"
+    assert said["Address translation, page sizes"] == "4 KiB, 64 KiB, 2 MiB"
 
 
 def test_rows_name_what_there_is() -> None:
@@ -87,7 +90,7 @@ def test_rows_name_what_there_is() -> None:
 def _ladder(
     where: Store, times_ns: Mapping[int, int], pages: str = "thp", invalid: bool = False, pattern: str = ""
 ) -> str:
-    """A stored run of loads from these footprints; its build makes its figures invalid where wanted."""
+    """Return a stored run of loads from these footprints; its build makes its figures invalid if requested."""
     request = Request(Subject("node/latency"), {"bytes": ",".join(map(str, times_ns)), "pages": pages})
     (launch,) = request.launches()
     points = [
@@ -127,7 +130,7 @@ def test_a_measured_row_is_of_the_newest_run_that_is_valid(tmp_path: Path) -> No
     assert latency == Entry("200 ns", latency.value, "measured", second)
     assert latency.value == pytest.approx(2e-7, rel=0.01)
     assert found["Memory", "latency in cycles"].text == "600 cycles"
-    assert found["Caches", "levels that a ladder shows"].text.startswith("L1 2.00 ns to 32 KiB; L2 8.00 ns to 1 MiB; ")
+    assert found["Caches", "measured memory levels"].text.startswith("L1 2.00 ns to 32 KiB; L2 8.00 ns to 1 MiB; ")
     assert first != second
 
 
@@ -141,16 +144,18 @@ def test_loads_of_another_pattern_are_no_ladder(tmp_path: Path) -> None:
 
 
 def _streamed(where: Store, here: Machine, *cpus: int, **knobs: str) -> Entry | None:
-    """What a run of a rank on each of these hardware threads says of a node's bandwidth."""
+    """Return the bandwidth row of a node from a run of one rank on each of these hardware threads."""
     asked = {"bytes": "32MiB", "pages": "thp", **knobs}
     (launch,) = Request(Subject("node/stream"), asked).launches()
     one = point(
         workload="node/stream", launch=launch.key, knobs=asked, ranks=len(cpus), counts={"bytes_read": 1000},
         lanes=tuple(lane(durations(1000), rank=rank) for rank in range(len(cpus))),
-        given=tuple(Given("node", (cpu,), ((cpu,),), (Buffer(MIB, MIB, MIB, 4096, {"0": 256}),)) for cpu in cpus),
+        given=tuple(
+            RankResources("node", (cpu,), ((cpu,),), (Buffer(MIB, MIB, MIB, 4096, {"0": 256}),)) for cpu in cpus
+        ),
     )  # fmt: skip
     write_run(stored([launch], [one], folder=Path(f"runs/20261121-2146{next(_SECONDS)}-3f2a"), on=here), where.root)
-    return with_measured(of_machine(here), where).entries.get(("Memory", "bandwidth of a node"))
+    return with_measured(of_machine(here), where).entries.get(("Memory", "bandwidth per node"))
 
 
 def test_a_nodes_bandwidth_is_of_arrays_in_memory_and_of_every_core(tmp_path: Path) -> None:
@@ -190,15 +195,18 @@ def test_the_reach_of_base_pages_is_where_the_curves_part(tmp_path: Path) -> Non
     write_run(stored([launch], points), where.root)
     assert (
         with_measured(of_machine(machine()), where)
-        .entries["Translation", "reach with base pages"]
+        .entries["Address translation", "TLB reach with base pages"]
         .text.startswith("512 KiB")
     )
 
 
 def test_what_is_not_known_has_the_command_that_measures_it_or_why_it_cannot() -> None:
     rows = compare_machines(of_machine(machine()), of_published(catalogue.machines()["power575"]))
-    window, two = _row(rows, "Core, in flight, one thread"), _row(rows, "Core, in flight, two threads")
-    assert (window.here, window.command) == (None, "octant run core pattern=window")
+    window, two = (
+        _row(rows, "Core, instructions in flight, one thread"),
+        _row(rows, "Core, instructions in flight, two threads"),
+    )
+    assert (window.here, window.command) == (None, "octant run core pattern=rob-size")
     assert (two.command, two.reason) == ("", "needs 2 hardware threads per core; this machine has 1")
     assert not _row(rows, "Caches, L2").command
     assert all(spec.measure for spec in row_specs() if spec.command)

@@ -13,7 +13,7 @@ from octant.analysis.lane_speeds import lane_speeds
 from octant.analysis.summary import summarise
 from octant.machine import Machine
 from octant.metric import Metric, rate
-from octant.record import Given, Point, RankTotal, Reduced, Samples, Work
+from octant.record import Point, RankResources, RankTotal, Reduced, Samples, Work
 from octant.workload import Workload
 from sketches import sketch_of
 
@@ -21,9 +21,9 @@ WORKLOAD = Workload("Adds", (Metric("rate", "flop/s", "higher", rate("flops")),)
 
 
 def launch(number: int, ns: Iterable[float], cpus: Sequence[int], host: Sequence[str] = ()) -> Point:
-    """A rank on each of these CPUs; a chunk takes each so long."""
+    """Return a point with one rank on each of these CPUs, and the duration of a chunk of each."""
     lanes = tuple(lane([round(float(value))] * 9, rank=rank) for rank, value in enumerate(ns))
-    given = tuple(Given(host[i] if host else "node", (cpu,), ((cpu,),)) for i, cpu in enumerate(cpus))
+    given = tuple(RankResources(host[i] if host else "node", (cpu,), ((cpu,),)) for i, cpu in enumerate(cpus))
     started = f"2026-11-21T21:{number:02}:00Z"
     return point(lanes=lanes, ranks=len(cpus), counts={"flops": 1000}, given=given, started=started)
 
@@ -51,7 +51,7 @@ def test_a_core_that_takes_a_tenth_longer_is_slower_wherever_the_ranks_were_put(
     assert (one.kind, one.slowest.name, one.fastest.name) == ("core", "core 1", "core 0")
     assert one.ratio.middle == pytest.approx(1 / 1.1, rel=0.01)
     assert one.proven
-    assert one.hidden == pytest.approx(1 - one.ratio.low)
+    assert one.max_undetected_slowdown == pytest.approx(1 - one.ratio.low)
     assert one.places[1].value.middle == pytest.approx(2 / 2.1, rel=0.01)
     assert one.places[1].cpus == (("node", 1),)
     assert all(sum(pair) == pytest.approx(2) for pair in zip(*(p.relative for p in one.places), strict=True))
@@ -61,8 +61,8 @@ def test_what_changes_from_launch_to_launch_hides_differences_and_proves_none() 
     points = [launch(n, (10_000, 10_000 * (1.1 if n % 2 else 0.95)), (0, 1)) for n in range(6)]
     (one,) = found(points)
     assert not one.proven
-    assert one.hidden is not None
-    assert one.hidden > 0.05
+    assert one.max_undetected_slowdown is not None
+    assert one.max_undetected_slowdown > 0.05
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -70,7 +70,7 @@ def test_fewer_than_four_launches_prove_nothing(number: int) -> None:
     (one,) = found([launch(n, (10_000 + n, 20_000), (0, 1)) for n in range(number)])
     assert not one.proven
     assert one.ratio.middle == pytest.approx(0.5, rel=0.01)
-    assert (one.hidden is None) == (number < 3)
+    assert (one.max_undetected_slowdown is None) == (number < 3)
     assert Balances([one]).worst is None
 
 
@@ -108,13 +108,13 @@ def test_siblings_of_a_core_are_one_place_and_only_places_of_every_launch_count(
 
 
 def test_ranks_that_are_bound_to_no_core_are_compared_as_ranks() -> None:
-    free = tuple(Given("node", (cpu,), ((0, 1),)) for cpu in (0, 1))
+    free = tuple(RankResources("node", (cpu,), ((0, 1),)) for cpu in (0, 1))
     points = [replace(launch(n, (10_000, 12_000 + n), (0, 1)), given=free) for n in range(4)]
     (one,) = found(points)
     assert (one.kind, one.slowest.name, one.slowest.cpus) == ("rank", "rank 1", ())
     lanes = tuple(lane([ns] * 9, thread) for thread, ns in enumerate((10_000, 12_000)))
     threads = [
-        point(lanes=lanes, threads=2, counts={"flops": 1}, given=(Given("node", (0, 1), ((0, 1), (0, 1))),))
+        point(lanes=lanes, threads=2, counts={"flops": 1}, given=(RankResources("node", (0, 1), ((0, 1), (0, 1))),))
         for _ in range(4)
     ]
     assert [(one.kind, one.slowest.name) for one in found(threads)] == [("thread", "thread 1")]

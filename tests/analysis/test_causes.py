@@ -12,12 +12,12 @@ from octant.analysis.causes import Causes, causes, causes_of_run
 from octant.analysis.figures import Figure, figure
 from octant.analysis.summary import summarise
 from octant.metric import Interruptions, Metric, interrupted
-from octant.record import Given, Point, Samples, Taken
+from octant.record import Point, RankResources, RankTimes, Samples
 from octant.workload import Workload
 from octant.workloads.node.noise import WORKLOAD
 
 
-def launch(minute: int, quanta: list[int], *taken: Taken) -> Point:
+def launch(minute: int, quanta: list[int], *taken: RankTimes) -> Point:
     started = f"2026-11-21T21:{minute:02}:00Z"
     return point(lanes=(lane(quanta),), counts={"quanta": 1}, taken=taken, started=started)
 
@@ -36,7 +36,7 @@ QUANTA = [10_000] * 9 + [110_000]  # half of the time is lost
 
 
 def test_causes_are_shares_of_all_time_and_the_rest_is_unexplained() -> None:
-    taken = Taken(0, (10**9,), (8 * 10**8,), (15 * 10**7,), throttled_ns=5 * 10**7, throttled_group="/job")
+    taken = RankTimes(0, (10**9,), (8 * 10**8,), (15 * 10**7,), throttled_ns=5 * 10**7, throttled_group="/job")
     found = causes(lost_figure(launch(0, QUANTA, taken)))
     assert found is not None
     assert found.lost == pytest.approx(0.5)
@@ -45,15 +45,15 @@ def test_causes_are_shares_of_all_time_and_the_rest_is_unexplained() -> None:
 
 def test_a_launch_counts_by_its_time() -> None:
     """A launch ten times as long that loses nothing: what was lost is an eleventh, not the median of both."""
-    long = launch(1, [10_000] * 200, Taken(0, (2 * 10**6,), (2 * 10**6,), (0,)))
-    one = lost_figure(launch(0, QUANTA, Taken(0, (2 * 10**5,), (10**5,), (10**5,))), long)
+    long = launch(1, [10_000] * 200, RankTimes(0, (2 * 10**6,), (2 * 10**6,), (0,)))
+    one = lost_figure(launch(0, QUANTA, RankTimes(0, (2 * 10**5,), (10**5,), (10**5,))), long)
     assert one.value is not None
     assert one.value.middle == pytest.approx(100 / 2200)
     assert parts_of(causes(one)) == pytest.approx((100 / 2200, 0, 0, 0))
 
 
 def test_records_never_explain_more_than_was_lost() -> None:
-    taken = Taken(0, (10**9,), (10**8,), (9 * 10**8,))
+    taken = RankTimes(0, (10**9,), (10**8,), (9 * 10**8,))
     found = causes(lost_figure(launch(0, [10_000] * 99 + [20_000], taken)))
     assert parts_of(found) == pytest.approx((1 / 101, 0, 0, 0))
     assert parts_of(causes(lost_figure(launch(0, [10_000] * 10, taken)))) == (0, 0, 0, 0)
@@ -64,8 +64,8 @@ def test_older_records_explain_nothing() -> None:
 
 
 def test_of_other_figures_and_of_the_run_the_threads_clocks_count() -> None:
-    half = Taken(0, (10**9,), (5 * 10**8,), (5 * 10**8,))
-    idle = Taken(0, (3 * 10**9,), (3 * 10**9,), (0,))
+    half = RankTimes(0, (10**9,), (5 * 10**8,), (5 * 10**8,))
+    idle = RankTimes(0, (3 * 10**9,), (3 * 10**9,), (0,))
     rate = figure(WORKLOAD, [launch(0, QUANTA, half), launch(1, QUANTA, idle)], "quantum")
     assert parts_of(causes(rate)) == pytest.approx((0.125, 0, 0, 0))
     points = [launch(0, QUANTA, half), launch(1, QUANTA, idle)]
@@ -74,15 +74,15 @@ def test_of_other_figures_and_of_the_run_the_threads_clocks_count() -> None:
 
 
 def test_stolen_time_that_clocks_count_as_work_is_the_hosts() -> None:
-    stolen = Taken(0, (10**9,), (10**9,), (0,), elapsed_ns=10**9, stolen_ns=2 * 10**8)
+    stolen = RankTimes(0, (10**9,), (10**9,), (0,), elapsed_ns=10**9, stolen_ns=2 * 10**8)
     assert parts_of(causes_of_run(summarise(stored((), [launch(0, QUANTA, stolen)]), {}))) == pytest.approx(
         (0, 0, 0.2, 0)
     )
 
 
 def test_the_threads_of_a_launch_that_share_cores_are_no_other_processes() -> None:
-    half = Taken(0, (10**9,) * 4, (4 * 10**8,) * 4, (6 * 10**8,) * 4)
-    places = (Given("n", (), ((0, 1),) * 4),)
+    half = RankTimes(0, (10**9,) * 4, (4 * 10**8,) * 4, (6 * 10**8,) * 4)
+    places = (RankResources("n", (), ((0, 1),) * 4),)
     crowded = replace(launch(0, QUANTA, half), threads=4, given=places, share_cores=True)
     found = causes_of_run(summarise(stored((), [crowded]), {}))
     assert found is not None
@@ -107,7 +107,7 @@ def test_no_cause_is_named_that_took_no_time(shares: tuple[float, ...], main: st
 
 
 def test_of_ranks_that_may_wait_the_run_queue_counts_of_all_of_them() -> None:
-    ranks = tuple(Taken(rank, (10**9,), (), (wait,)) for rank, wait in enumerate((0, 4 * 10**8)))
+    ranks = tuple(RankTimes(rank, (10**9,), (), (wait,)) for rank, wait in enumerate((0, 4 * 10**8)))
     assert parts_of(causes_of_run(summarise(stored((), [launch(0, QUANTA, *ranks)]), {}))) == pytest.approx(
         (0.2, 0, 0, 0)
     )
@@ -122,7 +122,7 @@ def test_causes_add_up_to_the_value_of_the_figure(launches: list[tuple[int, int,
     points = [
         point(
             notes={"lost": str(lost)},
-            taken=(Taken(0, (100,), (100 - min(wait, 100),), (wait,), elapsed_ns=100, stolen_ns=stolen),),
+            taken=(RankTimes(0, (100,), (100 - min(wait, 100),), (wait,), elapsed_ns=100, stolen_ns=stolen),),
         )
         for lost, wait, stolen in launches
     ]

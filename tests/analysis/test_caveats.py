@@ -13,10 +13,10 @@ from octant.analysis.caveats import (
     caveats_about_seats,
     caveats_about_togetherness,
 )
-from octant.analysis.given import page_mismatches
+from octant.analysis.mismatches import page_mismatches
 from octant.analysis.series import series_metrics
 from octant.metric import groups, ranks, seconds, steps
-from octant.record import Buffer, Clock, Given, Head, Point, Result, Samples, Taken
+from octant.record import Buffer, Clock, Head, Point, RankResources, RankTimes, Result, Samples
 from octant.stats import Grade
 
 STEADY = [1000, 1001, 999] * 20
@@ -33,17 +33,23 @@ def test_a_clean_point_has_none() -> None:
 @pytest.mark.parametrize(
     ("changes", "kind", "text"),
     [
-        ({"results": (Result("sum", 2.0, "1", 1.0),)}, "wrong answer", "WRONG ANSWER"),
-        ({"build": {"faults_compiled": True}}, "fault-injection build", "fault-injection build"),
-        ({"share_cores": True}, "cores shared", "more threads than hardware threads"),
-        ({"notes": {"rounded": "bytes to 4 KiB"}}, "sizes rounded", "rounded: bytes to 4 KiB"),
-        ({"notes": {"memory_copy": "read from the page cache"}}, "memory copy", "read from the page cache"),
+        ({"results": (Result("sum", 2.0, "1", 1.0),)}, "wrong result", "the result is wrong: verification failed"),
+        ({"build": {"faults_compiled": True}}, "fault-injection build",
+         "the kernel is a fault-injection build; measure with a release build"),
+        ({"share_cores": True}, "oversubscription", "there are more threads than hardware threads"),
+        ({"notes": {"rounded": "bytes to 4 KiB"}}, "rounded sizes", "sizes were rounded: bytes to 4 KiB"),
+        (
+            {"notes": {"memory_copy": "read from the page cache"}},
+            "access to memory instead of storage", "read from the page cache",
+        ),
         (
             {"stopped_by": "time", "knobs": {"precision": "0.01"}}, "precision not reached",
-            "the time was up before a launch alone reached the precision 0.01",
+            "the time limit ended a launch before it reached the precision 0.01; increase seconds=",
         ),
-        ({"lanes": (lane(STEADY, clock_hz=[1, 2, 3]),)}, "few bursts", "only 3 bursts"),
-        ({"lanes": (lane(STEADY, clock_hz=[1]),)}, "few bursts", "only 1 burst"),
+        ({"lanes": (lane(STEADY, clock_hz=[1, 2, 3]),)}, "few bursts",
+         "a launch has only 3 bursts of samples; increase seconds="),
+        ({"lanes": (lane(STEADY, clock_hz=[1]),)}, "few bursts",
+         "a launch has only 1 burst of samples; increase seconds="),
     ],
 )  # fmt: skip
 def test_what_a_record_says_against_itself(changes: dict[str, Any], kind: str, text: str) -> None:
@@ -70,8 +76,10 @@ def test_what_is_within_its_bound_is_no_doubt(changes: dict[str, Any]) -> None:
 
 
 def test_what_was_not_given_is_counted() -> None:
-    assert texts(point(lanes=(lane(STEADY),)), ("a", "b", "c")) == {"not as asked": "NOT AS ASKED: a (and 2 more)"}
-    assert texts(point(lanes=(lane(STEADY),)), ("a",)) == {"not as asked": "NOT AS ASKED: a"}
+    assert texts(point(lanes=(lane(STEADY),)), ("a", "b", "c")) == {
+        "request not met": "the request was not met: a (and 2 more)"
+    }
+    assert texts(point(lanes=(lane(STEADY),)), ("a",)) == {"request not met": "the request was not met: a"}
 
 
 def test_other_work_on_the_node() -> None:
@@ -79,11 +87,13 @@ def test_other_work_on_the_node() -> None:
     one = point(lanes=(lane(STEADY),), noise={"during": during}, ranks=2, threads=2)
     assert texts(one) == {
         "stolen time": "the hypervisor took up to 4 % of the CPU time",
-        "foreign load": "other processes were busy",
+        "load from other processes": "other processes used CPU time during the measurement",
     }
-    taken = (Taken(0, (10**9,), (10**9,), (0,), elapsed_ns=10**9),)
+    taken = (RankTimes(0, (10**9,), (10**9,), (0,), elapsed_ns=10**9),)
     known = point(lanes=(lane(STEADY),), noise={"during": during}, taken=taken)
-    assert texts(known) == {"foreign load": "other processes were busy"}, "what the threads lost is known"
+    assert texts(known) == {"load from other processes": "other processes used CPU time during the measurement"}, (
+        "what the threads lost is known"
+    )
     most = point(lanes=(lane(STEADY),), noise={"during": {"time_s": 1.0, "node_steal_s": 9.0}})
     (found,) = caveats_about(most, most.read())
     assert (found.grade, found.text) == (Grade.LIMITED, "the hypervisor took up to 50 % of the CPU time")
@@ -93,10 +103,10 @@ def test_other_work_on_the_node() -> None:
     ("length", "preempted", "text"),
     [
         (1000, 1, ""),
-        (1000, 2, "preempted in 6 % of samples"),
-        (4_000_000, 2, "preempted in 6 % of samples, which last 4 ms, longer than a time slice: they contain the time "
-                       "of others"),
-        (3_000_000, 2, "preempted in 6 % of samples"),
+        (1000, 2, "6 % of the samples were preempted"),
+        (4_000_000, 2, "6 % of the samples were preempted; they take 4 ms, longer than a time slice, and "
+                       "contain time of other processes"),
+        (3_000_000, 2, "6 % of the samples were preempted"),
     ],
 )  # fmt: skip
 def test_samples_that_were_cut_short(length: int, preempted: int, text: str) -> None:
@@ -108,7 +118,9 @@ def test_samples_that_were_cut_short(length: int, preempted: int, text: str) -> 
 
 
 def test_with_few_whole_samples_every_switch_counts() -> None:
-    assert texts(point(lanes=(lane([1000] * 8, preempted=[0, 1, 2]),))) == {"preempted": "preempted in 38 % of samples"}
+    assert texts(point(lanes=(lane([1000] * 8, preempted=[0, 1, 2]),))) == {
+        "preempted samples": "38 % of the samples were preempted"
+    }
     assert texts(point(lanes=(lane([1000] * 8, preempted=[0, 1]),))) == {}
 
 
@@ -118,26 +130,26 @@ def test_a_phase_is_short_below_ten_of_its_marks() -> None:
         entered = type(series)(series.head, series.values, series.gap_ns, series.preempted, np.full(10, 2.0))
         return point(pace="steps", lanes=(lane(STEADY), entered), clock=Clock("", 1.0, 1.0, mark_ns=5.0))
 
-    assert texts(phase(99)) == {"short phase": "phases shorter than ten of their marks: pack"}
+    assert texts(phase(99)) == {"phase too short": "phases take less than ten times their timing overhead: pack"}
     assert texts(phase(100)) == {}
 
 
 def test_seats_that_only_one_launch_drew() -> None:
     def seated(*cpus: int, pin: str = "each", hosts: tuple[str, ...] = ("n",)) -> Point:
-        given = tuple(Given(host, cpus, tuple((cpu,) for cpu in cpus)) for host in hosts)
+        given = tuple(RankResources(host, cpus, tuple((cpu,) for cpu in cpus)) for host in hosts)
         return point(knobs={"pin": pin}, given=given)
 
     (one,), (two,) = (caveats_about_seats([seated(*cpus)]) for cpus in ((3,), (3, 5)))
-    assert one.text == "on CPU 3: launches were not repeated"
-    assert two.text == "on CPUs 3,5: launches were not repeated"
+    assert one.text == "the only launch ran on CPU 3; repeat it"
+    assert two.text == "the only launch ran on CPUs 3,5; repeat it"
     for points in ([seated(3), seated(3)], [seated(3, pin="none")], [seated(3, hosts=("a", "b"))], []):
         assert caveats_about_seats(points) == ()
 
 
 def test_lanes_that_were_rarely_together() -> None:
     assert [[one.text for one in caveats_about_togetherness(share)] for share in (0.0, 0.49, 0.5, 1.0)] == [
-        ["threads were never all at work undisturbed at once"],
-        ["threads were all at work at once in 49 % of the time"],
+        ["the threads were never all busy and undisturbed at the same time"],
+        ["all threads were busy at the same time for only 49 % of the time"],
         [],
         [],
     ]
@@ -147,21 +159,19 @@ def test_samples_that_are_few_or_drift_or_lie_far_off() -> None:
     def said(values: list[float], correlation: float = 1.0) -> list[str]:
         return [one.text for one in caveats_about_samples(np.asarray(values, np.float64), correlation)]
 
-    assert said([1, 1, 1, 1, 1]) == ["only 5 samples in a launch: its own interval is their range"]
-    assert said([1]) == ["only 1 sample in a launch: its own interval is their range"]
+    assert said([1, 1, 1, 1, 1]) == ["a launch has only 5 samples; its interval is their range"]
+    assert said([1]) == ["a launch has only 1 sample; its interval is their range"]
     assert said([1] * 6) == []
     assert said([1] * 12, 2.0) == []
-    assert said([1] * 12, 3.0) == [
-        "12 samples that swing so slowly tell no more than 4: the launch's own interval is their range"
-    ]
+    assert said([1] * 12, 3.0) == ["12 autocorrelated samples of a launch count as 4; its interval is their range"]
     noise = np.random.default_rng(3).normal(0, 0.002, 200)
     for factor, drifts in (
-        (1.05, ["drifts by +5 % from first half to second"]),
-        (0.95, ["drifts by −5 % from first half to second"]),
+        (1.05, ["5 % higher in the second half of a launch"]),
+        (0.95, ["5 % lower in the second half of a launch"]),
         (1.02, []),
     ):
         assert said(list((1 + noise) * np.repeat([1, factor], 100))) == drifts
-    assert said([1.0] * 94 + [9.0] * 6) == ["6 % outliers"]
+    assert said([1.0] * 94 + [9.0] * 6) == ["6 % of the samples are outliers"]
     assert said([1.0] * 95 + [9.0] * 5) == []
 
 
@@ -170,21 +180,21 @@ def test_samples_that_are_few_or_drift_or_lie_far_off() -> None:
     [
         ("default", 0.5, ()),
         ("2MiB", 0.9, ()),
-        ("2MiB", 0.89, ("rank 0: pages=2MiB asked, 89 % of a buffer is on huge pages",)),
+        ("2MiB", 0.89, ("rank 0: pages=2MiB requested, 89 % of a buffer is on huge pages",)),
         ("base", 0.09, ()),
-        ("base", 0.11, ("rank 0: pages=base asked, 11 % of a buffer is on huge pages",)),
+        ("base", 0.11, ("rank 0: pages=base requested, 11 % of a buffer is on huge pages",)),
     ],
 )
 def test_pages_of_another_kind(pages: str, huge: float, said: tuple[str, ...]) -> None:
     buffers = (Buffer(1000, 1000, int(1000 * huge), 4096, {}), Buffer(1000, 0, 0, 4096, {}))
-    one = replace(point(given=(Given("n", (0,), ((0,),), buffers),)), knobs={"pages": pages})
+    one = replace(point(given=(RankResources("n", (0,), ((0,),), buffers),)), knobs={"pages": pages})
     assert page_mismatches(one) == said
 
 
 def test_the_buffer_that_is_most_mixed_is_told() -> None:
     buffers = tuple(Buffer(1000, 1000, huge, 4096, {}) for huge in (0, 600, 300))
-    one = point(knobs={"pages": "2MiB"}, given=(Given("n", (0,), ((0,),), buffers),))
-    assert page_mismatches(one) == ("rank 0: pages=2MiB asked, 60 % of a buffer is on huge pages",)
+    one = point(knobs={"pages": "2MiB"}, given=(RankResources("n", (0,), ((0,),), buffers),))
+    assert page_mismatches(one) == ("rank 0: pages=2MiB requested, 60 % of a buffer is on huge pages",)
 
 
 def test_series_have_metrics_under_their_names() -> None:

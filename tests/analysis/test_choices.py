@@ -9,9 +9,8 @@ from fake_run import lane, machine, point
 from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure, figure
 from octant.metric import Metric, rate, seconds
-from octant.report.charts.bars.choice import choice, choice_texts
-from octant.report.charts.cells import MeasuredCells
-from octant.report.charts.curves.rungs import Ladders
+from octant.report.charts.bars.bars import choice, choice_texts
+from octant.report.charts.curves.ladders import Ladders, MeasuredCells
 from octant.workload import Choice, Workload
 
 WORKLOAD = Workload("ways to send", (Metric("time", "s", "lower", seconds()),), smoke={}, name="fake/thing")
@@ -44,7 +43,7 @@ def test_the_worst_costs_its_ratio_to_the_best_launch_by_launch() -> None:
     found = only([cell("slow", SLOW), cell("same", SAME), cell("quick", QUICK)])
     assert [one.knobs["way"] for one in found.ranked] == ["quick", "same", "slow"]
     assert (found.cost.low, found.cost.middle, found.cost.high) == pytest.approx((3, 3, 3)), "3 in every launch"
-    assert [one.knobs["way"] for one in found.as_good] == ["same"]
+    assert [one.knobs["way"] for one in found.equivalents] == ["same"]
 
 
 def test_of_rates_the_highest_is_best() -> None:
@@ -57,7 +56,7 @@ def test_of_rates_the_highest_is_best() -> None:
 def test_few_launches_give_a_ratio_without_an_interval_and_nothing_is_as_good() -> None:
     found = only([cell("quick", QUICK[:2]), cell("same", SAME[:2])])
     assert found.cost.low == found.cost.middle == found.cost.high
-    assert not found.as_good
+    assert not found.equivalents
 
 
 def test_what_else_was_varied_has_a_choice_of_its_own_and_effort_has_none() -> None:

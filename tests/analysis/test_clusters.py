@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from octant.analysis.clusters import clusters, groups_text, in_order, told_groups
+from octant.analysis.clusters import clusters, groups_text, in_order, reported_groups
 from octant.machine.hwloc import read_synthetic
 from pair_times import TWO_SOCKETS, distance_ns, flat, values
 
@@ -24,23 +24,23 @@ def test_every_level_is_found_and_named_as_it_is_told(ns: object) -> None:
     found = clusters(values(range(16), ns), TWO_SOCKETS)  # type: ignore[arg-type]
     assert [one.groups for one in found.found] == [CORES, CACHES, PACKAGES]
     assert [found.names(one.groups) for one in found.found] == ["cores", "L3 caches", "packages"]
-    assert not found.untold
-    assert not found.unseen
+    assert not found.unreported
+    assert not found.undetected
     assert found.complete
 
 
 def test_siblings_that_nobody_told_are_found() -> None:
     found = clusters(values(range(16)), read_synthetic("pack:2 l3:2 core:4 pu:1"))
-    assert [one.groups for one in found.untold] == [CORES]
-    assert found.untold[0].within == pytest.approx(7e-9)
-    assert found.untold[0].between == pytest.approx(20e-9)
+    assert [one.groups for one in found.unreported] == [CORES]
+    assert found.unreported[0].within == pytest.approx(7e-9)
+    assert found.unreported[0].between == pytest.approx(20e-9)
 
 
 def test_what_is_told_and_makes_no_difference_is_unseen() -> None:
     found = clusters(values(range(16), lambda _a, _b: 50.0), TWO_SOCKETS)
     assert found.found == ()
-    assert found.unseen == ("core", "l3")
-    assert not clusters(values(range(16), lambda _a, _b: 50.0), flat()).unseen
+    assert found.undetected == ("core", "l3")
+    assert not clusters(values(range(16), lambda _a, _b: 50.0), flat()).undetected
 
 
 def test_steps_that_lead_gradually_to_the_next_core_are_no_groups() -> None:
@@ -49,8 +49,8 @@ def test_steps_that_lead_gradually_to_the_next_core_are_no_groups() -> None:
 
 
 def test_of_some_threads_only_what_is_told_of_them_counts() -> None:
-    assert told_groups(TWO_SOCKETS, [0, 2, 4, 6]) == {"l3": (frozenset({0, 2}), frozenset({4, 6}))}
-    assert told_groups(TWO_SOCKETS, [0, 8]) == {}
+    assert reported_groups(TWO_SOCKETS, [0, 2, 4, 6]) == {"l3": (frozenset({0, 2}), frozenset({4, 6}))}
+    assert reported_groups(TWO_SOCKETS, [0, 8]) == {}
     found = clusters(values([0, 2, 4, 6]), TWO_SOCKETS)
     assert [found.names(one.groups) for one in found.found] == ["L3 caches"]
     some = values(range(16))

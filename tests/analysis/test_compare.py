@@ -14,7 +14,7 @@ from octant.analysis.compare import Comparison, Comparisons, compare
 from octant.analysis.matching import share_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
-from octant.record import Buffer, Given, Point, Process, Result, Samples, Work
+from octant.record import Buffer, Point, Process, RankResources, Result, Samples, Work
 from octant.report.comparison import statements as views
 from octant.report.comparison import text as comparison
 from octant.store import Pair, StoredRun
@@ -25,7 +25,7 @@ BASE = fake_run()
 
 
 def rows(speed: float = 1.0, repeats: int = 4) -> StoredRun:
-    """The fake run with several launches, of the rows of the table only."""
+    """Return the fake run with several launches, with the rows of the table only."""
     run = fake_run(speed=speed, repeats=repeats)
     shown = {request.key for request in run.requests if request.show.table}
     return dataclasses.replace(run, points=tuple(p for p in run.points if p.launch.rpartition("-")[0] in shown))
@@ -46,7 +46,7 @@ def in_turn(before: StoredRun, after: StoredRun, looks: Looks = "once") -> Compa
 
 
 def changed(run: StoredRun, workload: str, **changes: object) -> StoredRun:
-    """The run with other points of one workload."""
+    """Return the run with other points of one workload."""
     points = [dataclasses.replace(p, **changes) if p.workload == workload else p for p in run.points]  # type: ignore[arg-type]
     return dataclasses.replace(run, points=tuple(points))
 
@@ -54,10 +54,10 @@ def changed(run: StoredRun, workload: str, **changes: object) -> StoredRun:
 def test_two_single_launches_give_no_verdict_however_far_apart_they_are() -> None:
     for after in (BASE, fake_run(speed=0.5)):
         found = compared(BASE, after)
-        assert {figure.word for figure in found.figures} == {"no verdict"}
+        assert {figure.word for figure in found.figures} == {"insufficient data"}
         texts = {figure.verdict.text for figure in found.figures if figure.verdict}
         assert texts == {
-            f"no verdict: {n} of 4 launches on each side" for n in (1, 2)
+            f"insufficient data: {n} of 4 launches on each side" for n in (1, 2)
         }  # 8 bytes are a row and a point of the curve
         assert found.regressions == []
     halves = {round(figure.speed, 2) for figure in found.figures if figure.speed}
@@ -67,16 +67,16 @@ def test_two_single_launches_give_no_verdict_however_far_apart_they_are() -> Non
 def test_fewer_than_four_on_one_side_give_no_verdict() -> None:
     found = compared(rows(repeats=3), SEVERAL)
     texts = {figure.verdict.text for figure in found.figures if figure.verdict}
-    assert texts == {"no verdict: 3 of 4 launches of A"}
+    assert texts == {"insufficient data: 3 of 4 launches of A"}
     rounds = in_turn(rows(repeats=3), SEVERAL)
     texts = {figure.verdict.text for figure in rounds.figures if figure.verdict}
-    assert texts == {"no verdict: 3 of 4 rounds"}
+    assert texts == {"insufficient data: 3 of 4 rounds"}
     assert rounds.rounds == 3
 
 
 def test_a_run_and_itself_show_no_difference() -> None:
     found = compared(SEVERAL, SEVERAL)
-    assert {figure.word for figure in found.figures} == {"no difference seen"}
+    assert {figure.word for figure in found.figures} == {"no difference detected"}
     assert found.differences == ()
     assert found.regressions == []
 
@@ -86,7 +86,7 @@ def test_points_of_curves_take_part_where_asked() -> None:
     assert curves.compared == len(curves.figures) > table.compared == len(table.figures)
 
 
-@pytest.mark.parametrize(("speed", "word"), [(1.2, "faster"), (0.8, "slower"), (1.02, "same")])
+@pytest.mark.parametrize(("speed", "word"), [(1.2, "faster"), (0.8, "slower"), (1.02, "equivalent")])
 def test_rounds_give_verdicts_and_rates_and_times_have_one_direction(speed: float, word: str) -> None:
     found = in_turn(SEVERAL, rows(speed))
     assert {figure.word for figure in found.figures} == {word}
@@ -95,7 +95,7 @@ def test_rounds_give_verdicts_and_rates_and_times_have_one_direction(speed: floa
     assert bool(found.regressions) == (word == "slower")
 
 
-@pytest.mark.parametrize(("speed", "word"), [(1.2, "differs"), (0.8, "differs"), (1.02, "no difference seen")])
+@pytest.mark.parametrize(("speed", "word"), [(1.2, "differs"), (0.8, "differs"), (1.02, "no difference detected")])
 def test_two_occasions_differ_at_most_and_are_no_regression(speed: float, word: str) -> None:
     found = compared(SEVERAL, rows(speed))
     assert {figure.word for figure in found.figures} == {word}
@@ -109,7 +109,7 @@ def test_a_size_is_the_same_in_any_unit() -> None:
         for p in BASE.points
     )
     found = compared(BASE, dataclasses.replace(BASE, points=points))
-    assert {figure.word for figure in found.figures} == {"no verdict"}
+    assert {figure.word for figure in found.figures} == {"insufficient data"}
 
 
 def test_the_margin_is_what_matters_to_the_user() -> None:
@@ -123,7 +123,7 @@ def test_the_margin_is_what_matters_to_the_user() -> None:
     [
         ({"share_cores": True}, "more threads than hardware threads: no in A, yes in B"),
         ({"sync": "barrier"}, "start synchronised: none in A, barrier in B"),
-        ({"results": (Result("sum", 1.0, "1", 1e-9),)}, "wrong answer in B (sum)"),
+        ({"results": (Result("sum", 1.0, "1", 1e-9),)}, "wrong result in B (sum)"),
         (
             {"process": Process(build={"faults_compiled": True}, started=STARTED)},
             "fault-injection build: no in A, yes in B",
@@ -167,8 +167,8 @@ def test_missing_figures_are_listed_and_failed_ones_stop_the_gate() -> None:
 
 def test_other_surroundings_are_listed() -> None:
     other = fake_run(on=machine(name="other", cores=4))
-    huge = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 2**21, 4096, {}),))
-    base = Given("node", (0,), ((0,),), (Buffer(2**21, 2**21, 0, 4096, {}),))
+    huge = RankResources("node", (0,), ((0,),), (Buffer(2**21, 2**21, 2**21, 4096, {}),))
+    base = RankResources("node", (0,), ((0,),), (Buffer(2**21, 2**21, 0, 4096, {}),))
     found = compared(changed(BASE, "node/gemm", given=(base,)), changed(other, "node/gemm", given=(huge,)))
     assert ("machine", "fake", "other") in found.differences
     assert ("hardware threads allowed", "2", "4") in found.differences
@@ -209,7 +209,7 @@ def test_a_pipe_without_utf8_gets_ascii() -> None:
 
 
 def with_knobs(run: StoredRun, every: int = 1, **knobs: str) -> StoredRun:
-    """The run whose kernels know these knobs too; `every`: only each second launch's, …"""
+    """Return the run whose kernels also have these knobs; `every`: only in each second launch."""
     points = [
         dataclasses.replace(p, knobs={**p.knobs, **knobs}) if number % every == 0 else p
         for number, p in enumerate(run.points)
@@ -227,7 +227,7 @@ def test_a_knob_that_one_run_does_not_know_is_at_its_default_there() -> None:
     old, new = (summarise(run, WORKLOADS) for run in (BASE, with_knobs(BASE, stride="64", layout="auto")))
     for before, after in ((old, new), (new, old)):
         found = compare(before, after, defaults=defaults)
-        assert {figure.word for figure in found.figures} == {"no verdict"}
+        assert {figure.word for figure in found.figures} == {"insufficient data"}
     other = summarise(with_knobs(BASE, stride="128"), WORKLOADS)
     assert {figure.why for figure in compare(old, other, defaults=defaults).figures} == {("only in A",), ("only in B",)}
     asked.clear()
@@ -242,13 +242,13 @@ def test_launches_of_a_version_that_knew_fewer_knobs_are_of_the_same_cell() -> N
 
 
 def headline(value: Value) -> dict[str, Workload]:
-    """The workloads, with another headline for gemm."""
+    """Return the workloads, with another headline for gemm."""
     gemm = dataclasses.replace(WORKLOADS["node/gemm"], metrics=(Metric("x", "1", "lower", value),))
     return {**WORKLOADS, gemm.name: gemm}
 
 
 def gemm_of(value: Value, *results: float) -> list[Comparison]:
-    """What becomes of gemm with that headline, from a run with the first result to one with the second."""
+    """Return the comparison of gemm with that headline, between runs with the first and the second result."""
     right = Result("sum", 0.0, "1", 1.0)
     runs = [changed(BASE, "node/gemm", results=(right, Result("iterations", number))) for number in results]
     before, after = (summarise(run, headline(value)) for run in runs)
@@ -313,7 +313,7 @@ def test_cells_are_shown_as_they_were_asked_though_a_resumed_one_was_measured_la
     assert [figure.title for figure in summarise(dataclasses.replace(BASE, points=later), WORKLOADS).figures] == names
 
 
-@pytest.mark.parametrize(("kind", "word"), [("not as asked", "not comparable"), ("wide interval", "same")])
+@pytest.mark.parametrize(("kind", "word"), [("request not met", "not comparable"), ("wide interval", "equivalent")])
 def test_an_invalid_figure_gets_no_verdict_unless_for_the_width_of_its_interval(kind: str, word: str) -> None:
     bad = stats.Caveat(kind, stats.Grade.INVALID, "this is why")
     sides = [fake_summary([[100.0] * 4], "a"), fake_summary([[101.0] * 4], "b", Pair("a", "old", 4))]
@@ -331,7 +331,7 @@ def test_values_without_a_ratio_are_not_comparable_in_equal_points_either(value:
     right = [1.0, 2.0, 3.0, 4.0]
     before, after = fake_summary([right, [value] * 4], "a"), fake_summary([right, right], "b")
     found = compare(before, after)
-    assert [one.word for one in found.figures] == ["no difference seen", "not comparable"]
+    assert [one.word for one in found.figures] == ["no difference detected", "not comparable"]
     row = json.loads(comparison.as_json(found))["figures"][1]
     assert row["a"] == (0.0 if value == 0 else None)
     row = dataclasses.replace(before.figures[0], equal=(before.figures[1],))
@@ -372,7 +372,7 @@ def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
 
 
 def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:
-    """The run with the points of these workloads alone."""
+    """Return the run with only the points of these workloads."""
     return dataclasses.replace(run, points=tuple(point for point in run.points if point.workload in kept))
 
 

@@ -20,7 +20,7 @@ BASE = fake_run()
 
 
 def asked(of_request: Callable[[Request], Request], run: StoredRun = BASE) -> StoredRun:
-    """The run of other requests; its points are those of their launches."""
+    """Return the run of other requests; its points are those of their launches."""
     requests = tuple(map(of_request, run.requests))
     keys = {old.key: new.key for old, new in zip(run.requests, requests, strict=True)}
     points = [
@@ -35,7 +35,7 @@ def with_points(change: Callable[[Point], Point], run: StoredRun = BASE) -> Stor
 
 
 def planned(run: StoredRun = BASE, **changes: Any) -> StoredRun:
-    """The run whose launches were started so."""
+    """Return the run with launches started in this way."""
     launches = [Launch(request, repeat) for request in run.requests for repeat in range(request.repeats)]
     return dataclasses.replace(run, plans={one.key: Planned(one, (), **changes) for one in launches})
 
@@ -77,7 +77,7 @@ USUAL, NICE = Scheduling("other", nice=0, group="/job_1"), Scheduling("other", n
         (
             BASE,
             asked(lambda request: shaped(request, place="2x1,order=scatter")),
-            ("placement", "a hardware thread for each thread", "2x1,order=scatter"),
+            ("placement", "one hardware thread per thread", "2x1,order=scatter"),
         ),
         (BASE, asked(lambda request: shaped(request, link="100Mbit/s")), ("emulated link", "none", "100Mbit/s")),
         (planned(), planned(launcher="srun"), ("launcher", "direct", "srun")),
@@ -179,7 +179,7 @@ def test_what_an_older_run_does_not_record_is_no_difference() -> None:
 
 
 def program_run(name: str, partner: str, command: str, builds: dict[str, str], **subject: Any) -> StoredRun:
-    """A run of a program that was measured in turn with another."""
+    """Return a run of a program that was interleaved with another."""
     request = Request(Subject(command=tuple(command.split()), **subject))
     results = (Result("wall time", 1.0, "s"),)
     one = point(workload=request.subject.name, launch=f"{request.key}-0", results=results, build=builds)

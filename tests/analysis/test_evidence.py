@@ -21,8 +21,8 @@ from octant.analysis.evidence import occasions_in
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.record import Point
-from octant.record.written import seal
-from octant.runs.carry_out import carry_out, in_turn
+from octant.record.writer import seal
+from octant.runs.session import execute_run, run_all
 from octant.stats import median_interval
 from octant.stats.verdicts import Verdict
 from octant.store import Pair, Store, StoredRun
@@ -32,7 +32,7 @@ from octant.store.run_request import Looks
 def judged(
     before: ArrayLike, after: ArrayLike, margin: float = 0.03, gate: bool = False, looks: Looks = "once"
 ) -> Comparisons:
-    """Runs measured in turn with these values of figures in their rounds."""
+    """Return interleaved runs with these values of figures in their rounds."""
     pair = Pair("a", "old", 12, looks)
     return compare(fake_summary(before, "a"), fake_summary(after, "b", pair), margin, gate=gate)
 
@@ -80,9 +80,11 @@ def test_a_report_finds_what_a_gate_finds_and_more() -> None:
 
 def test_a_gate_needs_eight_rounds_for_several_figures_and_four_for_one() -> None:
     generator = np.random.default_rng(74)
-    with pytest.raises(Refusal, match=r"cannot gate 2 figures on 6 paired rounds \(8 are needed\); try .* --rounds 8"):
+    with pytest.raises(
+        Refusal, match=r"cannot gate 2 figures on 6 paired rounds \(at least 8 are required\); try .* --rounds 8"
+    ):
         judged(*drifting(generator, 2, 6), gate=True)
-    with pytest.raises(Refusal, match=r"cannot gate 1 figure on 3 paired rounds \(4 are needed\)"):
+    with pytest.raises(Refusal, match=r"cannot gate 1 figure on 3 paired rounds \(at least 4 are required\)"):
         judged(*drifting(generator, 1, 3), gate=True)
     assert judged(*drifting(generator, 2, 8), gate=True).compared == 2
     assert judged(*drifting(generator, 1, 4), gate=True).compared == 1
@@ -91,15 +93,15 @@ def test_a_gate_needs_eight_rounds_for_several_figures_and_four_for_one() -> Non
 def test_rounds_that_may_stop_early_are_judged_by_what_allows_for_it() -> None:
     x = np.array([0.05, 0.02, 0.06, 0.04, 0.05, 0.01, 0.03, 0.04])
     before, after = np.full((1, 8), 100.0), 100 * np.exp(-x - 0.02)
-    for rounds, once, rising in ((4, "slower", "cannot tell"), (8, "slower", "slower")):
+    for rounds, once, rising in ((4, "slower", "undecided"), (8, "slower", "slower")):
         sides = before[:, :rounds], after[None, :rounds]
         assert judged(*sides).figures[0].word == once
         for gate in (True, False):
             assert judged(*sides, gate=gate, looks="rising").figures[0].word == rising
-    assert judged(before[:, :4], after[None, :4], looks="any time").figures[0].word == "cannot tell"
+    assert judged(before[:, :4], after[None, :4], looks="any time").figures[0].word == "undecided"
     few = judged(before[:, :3], after[None, :3], looks="any time").figures[0].verdict
     assert few is not None
-    assert few.text == "no verdict: 3 of 4 rounds"
+    assert few.text == "insufficient data: 3 of 4 rounds"
 
 
 def test_rounds_are_matched_by_their_number() -> None:
@@ -135,7 +137,7 @@ MONDAY = datetime(2026, 11, 16, 9, 0).astimezone()
 def stored(
     store: Store, begun: datetime, level: float, spread: float = 0.01, repeats: int = 6, kernel: str = "triad"
 ) -> StoredRun:
-    """A run of one cell that began then, whose launches take about `level` times as long."""
+    """Return a run of one cell with this start, whose launches take about `level` times as long."""
     asked = request(repeats, bytes="1MiB", kernel=kernel)
     run = store.create("q", machine(), [asked])
     path = run.folder / "asked.json"
@@ -143,8 +145,8 @@ def stored(
     run = store.read(run.id)
     times = [level * (1 + spread * (n % 3 - 1)) for n in range(repeats)]
     plan = functools.partial(planned, records=run.records)
-    return carry_out(
-        store, run, in_turn(run.launches), plan, start=Kernel(answer=functools.partial(_answer, begun, times))
+    return execute_run(
+        store, run, run_all(run.launches), plan, start=Kernel(answer=functools.partial(_answer, begun, times))
     )
 
 
@@ -157,7 +159,7 @@ def _answer(begun: datetime, times: list[float], workload: str, launch: str, cel
 
 
 def of_store(store: Store, before: StoredRun, after: StoredRun) -> Verdict:
-    """The verdict on the only figure, with what the store says of other occasions."""
+    """Return the verdict on the only figure, with the other occasions in the store."""
     history = occasions_in(store.runs)
     (one,) = compare(summarise(before, WORKLOADS), summarise(after, WORKLOADS), history=history).figures
     assert one.verdict is not None
@@ -176,7 +178,7 @@ def test_four_further_occasions_turn_a_difference_into_a_verdict(tmp_path: Path)
     assert found.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-21 09:00"
     assert found.speed.text == f"95 % interval for the geometric mean ratio in other sessions, from 4 sessions {days}"
-    assert of_store(store, before, same).word == "same"
+    assert of_store(store, before, same).word == "equivalent"
 
 
 def test_runs_within_an_hour_are_one_occasion_and_others_are_of_the_same_cell_build_and_settings(

@@ -19,7 +19,7 @@ from octant.analysis.reduce import measure
 from octant.analysis.summary import with_limit
 from octant.limit import Best, Known, Limit, Provides, pattern
 from octant.metric import Metric, groups, per, ranks, rate, result, seconds, steps
-from octant.record import Clock, Given, Point, Reduced, Result, Samples, Series, Work
+from octant.record import Clock, Point, RankResources, Reduced, Result, Samples, Series, Work
 from octant.stats import Grade
 from octant.workload import Workload
 from sketches import sketch_of
@@ -103,7 +103,7 @@ def test_threads_that_are_often_switched_out_keep_the_rate_that_they_have_togeth
     two = point(lanes=(disturbed(0), disturbed(1)), counts={"bytes_read": 1000})
     found = launch(two)
     assert found.value.middle == pytest.approx(2e9, rel=0.02)
-    assert any(text.startswith("threads were all at work at once in") for text in texts(found))
+    assert any(text.startswith("all threads were busy at the same time for only") for text in texts(found))
 
 
 def test_the_harness_s_pauses_are_in_nobody_s_rate() -> None:
@@ -126,14 +126,14 @@ def test_lanes_that_are_never_together_say_so() -> None:
     first = lane([1000] * 10 + [100_000] * 9, preempted=range(10, 19))
     second = lane([100_000] * 9 + [1000] * 10, thread=1, preempted=range(9))
     found = launch(point(lanes=(first, second), counts={"bytes_read": 1000}))
-    assert "threads were never all at work undisturbed at once" in texts(found)
+    assert "the threads were never all busy and undisturbed at the same time" in texts(found)
 
 
 def test_few_samples_say_that_their_interval_is_only_a_range() -> None:
     three = launch(point(lanes=(lane([1000] * 3),), counts={"bytes_read": 8}))
-    assert texts(three) == ("only 3 samples in a launch: its own interval is their range",)
+    assert texts(three) == ("a launch has only 3 samples; its interval is their range",)
     (text,) = texts(launch(point(lanes=(lane([1000]),), counts={"bytes_read": 8})))
-    assert text.startswith("only 1 sample ")
+    assert text.startswith("a launch has only 1 sample;")
 
 
 def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> None:
@@ -141,7 +141,7 @@ def test_samples_that_swing_slowly_say_that_their_interval_is_only_a_range() -> 
     one = point(lanes=(lane(two_levels),), counts={"bytes_read": 8})
     found = launch(one)
     assert (found.value.low, found.value.high) == pytest.approx((8 / 1011e-9, 8 / 1000e-9))
-    assert any("swing so slowly tell no more than" in text for text in texts(found))
+    assert any("autocorrelated samples of a launch count as" in text for text in texts(found))
 
 
 def test_the_time_of_a_step_is_per_load_and_the_warm_up_is_dropped() -> None:
@@ -181,31 +181,35 @@ def test_the_limit_of_lanes_is_for_a_chunk_of_each() -> None:
 STOLEN = {"time_s": 1, "node_steal_s": 0.2}
 BUSY = {"time_s": 1, "node_busy_s": 1.9, "own_cpu_s": 1}
 DISPUTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
-    (lambda x: dataclasses.replace(x, preempted=frozenset(range(100))), {}, "note: preempted in 100 % of samples"),
+    (
+        lambda x: dataclasses.replace(x, preempted=frozenset(range(100))),
+        {},
+        "note: 100 % of the samples were preempted",
+    ),
     (
         lambda _x: lane([1000] * 90 + [1500] * 10, preempted=range(80, 100)),
         {},
-        "note: preempted in 10 % of samples",  # those that it cost time
+        "note: 10 % of the samples were preempted",  # those that it cost time
     ),
     (
         lambda _x: lane([4_000_000] * 90 + [20_000_000] * 10, preempted=range(80, 100)),
         {},
-        "limited: preempted in 10 % of samples, which last 4 ms, longer than a time slice",
+        "limited: 10 % of the samples were preempted; they take 4 ms, longer than a time slice",
     ),
-    (lambda x: x, {"share_cores": True}, "limited: more threads than hardware threads"),
+    (lambda x: x, {"share_cores": True}, "limited: there are more threads than hardware threads"),
     (lambda x: x, {"noise": {"during": STOLEN}}, "limited: the hypervisor took up to 20 % of the CPU time"),
     (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 0.03}}}, "note: the hypervisor took up to 3 %"),
     (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 9}}}, "limited: the hypervisor took up to 50 %"),
     (
         lambda x: x,
         {"noise": {"during": BUSY}},
-        "note: other processes were busy",
+        "note: other processes used CPU time during the measurement",
     ),
-    (lambda x: x, {"results": (Result("sum", 1.0, "1", 1e-9),)}, "invalid: WRONG ANSWER"),
-    (lambda x: x, {"build": {"faults_compiled": True}}, "invalid: fault-injection build"),
-    (lambda x: x, {"notes": {"rounded": "bytes 1100 to 1088"}}, "note: rounded: bytes 1100 to 1088"),
-    (lambda x: x, {"stopped_by": "time", "knobs": {"precision": "0.01"}}, "note: the time was up before"),
-    (lambda _x: lane([1000] * 100, clock_hz=(10**9,) * 3), {}, "note: only 3 bursts"),
+    (lambda x: x, {"results": (Result("sum", 1.0, "1", 1e-9),)}, "invalid: the result is wrong"),
+    (lambda x: x, {"build": {"faults_compiled": True}}, "invalid: the kernel is a fault-injection build"),
+    (lambda x: x, {"notes": {"rounded": "bytes 1100 to 1088"}}, "note: sizes were rounded: bytes 1100 to 1088"),
+    (lambda x: x, {"stopped_by": "time", "knobs": {"precision": "0.01"}}, "note: the time limit ended a launch before"),
+    (lambda _x: lane([1000] * 100, clock_hz=(10**9,) * 3), {}, "note: a launch has only 3 bursts of samples"),
 ]
 
 
@@ -235,10 +239,12 @@ def test_a_figure_of_one_launch_names_the_hardware_threads_that_it_drew() -> Non
     def notes(knobs: dict[str, str], launches: int = 1, threads: int = 1) -> list[str]:
         lanes = tuple(lane([1000] * 100, thread) for thread in range(threads))
         one = point(lanes=lanes, counts={"bytes_read": 8}, knobs=knobs, threads=threads)
-        return [found.text for found in figure(WORKLOAD, [one] * launches).caveats if found.kind == "one draw of CPUs"]
+        return [
+            found.text for found in figure(WORKLOAD, [one] * launches).caveats if found.kind == "single choice of CPUs"
+        ]
 
-    assert notes({"pin": "each"}) == ["on CPU 0: launches were not repeated"]
-    assert notes({"pin": "each"}, threads=2) == ["on CPUs 0-1: launches were not repeated"]
+    assert notes({"pin": "each"}) == ["the only launch ran on CPU 0; repeat it"]
+    assert notes({"pin": "each"}, threads=2) == ["the only launch ran on CPUs 0-1; repeat it"]
     assert notes({"pin": "each"}, launches=2) == []
     assert notes({"pin": "none"}) == []
 
@@ -246,7 +252,7 @@ def test_a_figure_of_one_launch_names_the_hardware_threads_that_it_drew() -> Non
 def test_what_was_given_other_than_asked_is_flagged() -> None:
     one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8})
     flagged = figure(WORKLOAD, [one], mismatches={0: ("rank 0: on 3", "rank 1: on 4")})
-    assert texts(flagged)[0] == "NOT AS ASKED: rank 0: on 3 (and 1 more)"
+    assert texts(flagged)[0] == "the request was not met: rank 0: on 3 (and 1 more)"
     assert flagged.mismatches == ("rank 0: on 3", "rank 1: on 4")
 
 
@@ -254,7 +260,7 @@ def test_a_phase_shorter_than_ten_of_its_marks_is_flagged() -> None:
     pack = dataclasses.replace(lane([500] * 100, name="phase/pack"), entries=np.ones(100))
     marked = point("steps", lanes=(lane([1000] * 100), pack), clock=Clock(mark_ns=66))
     (found,) = caveats_about(marked, marked.read())
-    assert (found.text, found.grade) == ("phases shorter than ten of their marks: pack", Grade.LIMITED)
+    assert (found.text, found.grade) == ("phases take less than ten times their timing overhead: pack", Grade.LIMITED)
 
 
 def test_unsteady_samples_cast_doubt() -> None:
@@ -262,9 +268,9 @@ def test_unsteady_samples_cast_doubt() -> None:
     noisy = np.random.default_rng(1).normal(100, 1, 200)
     assert caveats_about_samples(noisy) == ()
     (drifts,) = caveats_about_samples(np.concatenate([noisy, noisy * 1.1]))
-    assert (drifts.text[:15], drifts.grade) == ("drifts by +10 %", Grade.LIMITED)
+    assert (drifts.text[:11], drifts.grade) == ("10 % higher", Grade.LIMITED)
     (far,) = caveats_about_samples(np.where(np.arange(200) % 10 == 0, 200, noisy))
-    assert (far.text, far.grade) == ("10 % outliers", Grade.NOTE)
+    assert (far.text, far.grade) == ("10 % of the samples are outliers", Grade.NOTE)
 
 
 def test_correlated_samples_widen_the_interval() -> None:
@@ -385,7 +391,7 @@ def test_a_switch_that_cost_no_time_does_not_spoil_a_long_sample() -> None:
 
 def test_more_than_the_limit_is_flagged() -> None:
     one = point(lanes=(lane([1000] * 100),), counts={"bytes_read": 8000})
-    assert "beyond its limit" in texts(limited(least(1.1e-6), one))[0]
+    assert "the value exceeds its limit" in texts(limited(least(1.1e-6), one))[0]
     assert not any("limit" in text for text in texts(limited(least(1e-6), one)))
 
 
@@ -446,7 +452,7 @@ def test_threads_that_may_go_anywhere_use_as_many_hardware_threads_as_can_work_a
     """Two threads of a library of which one was seen, eight that were all seen on one hardware thread, and others."""
 
     def used(cpus: tuple[int, ...], *masks: tuple[int, ...], ranks: int = 1) -> set[int]:
-        given = (Given("node", cpus, masks),) * ranks
+        given = (RankResources("node", cpus, masks),) * ranks
         return {number for _, number in point(lanes=(lane([1000] * 50),), given=given, ranks=ranks).hardware_threads}
 
     assert used((0,), (0, 1), (0, 1)) == {0, 1}
@@ -466,7 +472,7 @@ def test_idle_ranks_use_no_hardware_threads_and_make_no_star() -> None:
 
 
 def launched(ns: int, number: int = 0, count: int = 50, **changes: Any) -> Point:
-    """A launch of the request's `number`-th repeat, five minutes after the one before."""
+    """Return a launch of the request's `number`-th repeat, five minutes after the one before."""
     started = f"2026-11-21T21:{45 + 2 * number}:00Z"
     return point(lanes=(lane([ns] * count),), counts={"bytes_read": 1000}, started=started, **changes)
 
@@ -513,7 +519,7 @@ def test_a_launch_that_lost_most_of_its_time_was_tried_and_does_not_count() -> N
     assert not one.invalid
     assert {caveat.kind: caveat.text for caveat in one.caveats if caveat.grade == Grade.LIMITED} == {
         "lost time": "20% lost",
-        "launches left out": "2 of 6 launches lost more than half of their time, and do not count",
+        "launches excluded": "2 of 6 launches excluded (more than half of the CPU time lost)",
     }
 
 

@@ -31,7 +31,7 @@ def curve(levels: Mapping[str, tuple[float, float]], noise: float = 0.0, seed: i
 
 
 def of(*steps: tuple[float, float], disputed: tuple[int, ...] = (), stated: Mapping[int, int] = STATED) -> list[str]:
-    """The names on a ladder of times that are `value` up to `size`, from step to step, and end with the last one."""
+    """Return the names on a ladder of times with these values up to these sizes."""
     points = [
         (float(size), next(value for top, value in steps if size <= top)) for size in SIZES if size <= steps[-1][0]
     ]

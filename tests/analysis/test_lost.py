@@ -18,7 +18,7 @@ from octant.analysis.lost import (
 )
 from octant.limit import Limit
 from octant.metric import Metric, per, rate, seconds, share
-from octant.record import Given, Point, Process, Samples, Taken
+from octant.record import Point, Process, RankResources, RankTimes, Samples
 from octant.record.sketch import Sketch
 from octant.stats.caveats import Grade
 from sketches import sketch_of
@@ -27,18 +27,18 @@ S = 10**9
 RATE = Metric("rate", "flop/s", "higher", rate("flops"))
 
 
-def taken(rank: int, wall: int, cpu: int | None, wait: int, throttled: int = 0, group: str = "") -> Taken:
-    return Taken(rank, (wall,), () if cpu is None else (cpu,), (wait,), throttled, group, wall, 0)
+def taken(rank: int, wall: int, cpu: int | None, wait: int, throttled: int = 0, group: str = "") -> RankTimes:
+    return RankTimes(rank, (wall,), () if cpu is None else (cpu,), (wait,), throttled, group, wall, 0)
 
 
 def test_older_records_say_nothing() -> None:
     assert lost_time_of(point()) is None
-    assert lost_time_of(point(taken=(Taken(0, (S,)),))) is None  # neither clock nor wait
+    assert lost_time_of(point(taken=(RankTimes(0, (S,)),))) is None  # neither clock nor wait
     assert caveats_about_lost(point(), RATE, 1e9, Sketch()) == ()
 
 
 def test_each_lane_has_its_own_share() -> None:
-    two = Taken(0, (S, S), (S, S // 2), (0, S // 2))
+    two = RankTimes(0, (S, S), (S, S // 2), (0, S // 2))
     lost = lost_time_of(point(taken=(two,), threads=2))
     assert lost is not None
     assert lost.by_thread == pytest.approx((0, 0.5))
@@ -99,7 +99,7 @@ STEPS = [1000] * 90 + [91_000] * 10  # ten times the median on average
 
 def unexplained(of: Point, times: Sketch | None = None, metric: Metric | None = None) -> list[str]:
     caveats = caveats_about_lost(of, metric or Metric("t", "s", "lower", seconds()), 1e-6, times or sketch_of(STEPS))
-    return [one.text for one in caveats if one.kind == "unexplained loss"]
+    return [one.text for one in caveats if one.kind == "unexplained lost time"]
 
 
 def older(wait: float, used: float | None) -> Point:
@@ -113,10 +113,10 @@ def older(wait: float, used: float | None) -> Point:
 def test_more_lost_time_than_is_explained_is_said() -> None:
     (text,) = unexplained(older(0.18, 0.45))
     assert text == (
-        "more time was lost than the 18 % that is explained: a sample takes 10.0 times the median on average, and the "
+        "samples take 10.0 times the median on average, but only 18 % lost time is explained; the "
         "ranks used 45 % of the CPU time"
     )
-    assert unexplained(older(0.18, None)) == [text.partition(", and")[0]]
+    assert unexplained(older(0.18, None)) == [text.partition("; ")[0]]
 
 
 def test_steps_of_different_lengths_are_no_lost_time() -> None:
@@ -129,7 +129,7 @@ def test_steps_of_different_lengths_are_no_lost_time() -> None:
 
 
 def crowd(masks: tuple[tuple[int, ...], ...], hosts: tuple[str, ...], **changes: Any) -> Point:
-    given = tuple(Given(host, (), masks) for host in hosts)
+    given = tuple(RankResources(host, (), masks) for host in hosts)
     return point(ranks=len(hosts), threads=len(masks), given=given, share_cores=True, **changes)
 
 
@@ -138,13 +138,13 @@ def test_oversubscription_is_of_the_host_with_most_threads_for_its_hardware_thre
     two = crowd(((0,), (1,)), ("a", "a", "b"))
     found = oversubscription(two)
     assert found is not None
-    assert found.text == "4 threads on 2 hardware threads: oversubscribed"
+    assert found.text == "4 threads share 2 hardware threads"
     assert oversubscription(replace(two, groups=((0,), (2,)))) is None, "rank 1 is idle"
     assert oversubscription(replace(two, share_cores=False)) is None
 
 
 def test_what_threads_of_a_launch_take_from_each_other_is_not_blamed_on_others() -> None:
-    half = Taken(0, (S,) * 4, (51 * S // 100,) * 4, (49 * S // 100,) * 4)
+    half = RankTimes(0, (S,) * 4, (51 * S // 100,) * 4, (49 * S // 100,) * 4)
     crowded = crowd(((0, 1),) * 4, ("a",), taken=(half,), lanes=(lane(STOPPED),))
     (lost,) = caveats_about_lost(crowded, RATE, 50e9, sketch_of(STOPPED))
     assert lost.text.startswith("49 % of the time was lost to oversubscription, in one launch: ")
@@ -162,7 +162,7 @@ def test_what_threads_of_a_launch_take_from_each_other_is_not_blamed_on_others()
 def test_whether_a_value_contains_lost_time_shows_beside_the_cpu_time(samples: list[int], slowed: float) -> None:
     """400 chunks in 100 samples, which took 100 us of CPU time."""
     of = point(
-        lanes=(lane(samples),), taken=(Taken(0, (200_000,), (100_000,), (0,)),), batch=4, counts={"flops": 50}
+        lanes=(lane(samples),), taken=(RankTimes(0, (200_000,), (100_000,), (0,)),), batch=4, counts={"flops": 50}
     )  # fmt: skip
     cpu_s = cpu_time_of_chunk(of, of.read())
     assert cpu_s == pytest.approx(250e-9)
@@ -176,16 +176,16 @@ def test_whether_a_value_contains_lost_time_shows_beside_the_cpu_time(samples: l
 
 def test_of_lanes_the_cpu_time_of_those_counts_that_are_measured() -> None:
     lanes = (lane([1000] * 10), lane([1000] * 30, thread=1), lane([9000] * 5, thread=2, role="load"))
-    of = point(lanes=lanes, threads=3, taken=(Taken(0, (S,) * 3, (5_000, 35_000, S), (0,) * 3),))
+    of = point(lanes=lanes, threads=3, taken=(RankTimes(0, (S,) * 3, (5_000, 35_000, S), (0,) * 3),))
     assert cpu_time_of_chunk(of, of.read()) == pytest.approx(1e-6)
     coalesced = Samples((lane([2000] * 5), lane([2000] * 15, thread=1)))
     assert cpu_time_of_chunk(replace(of, coalesced=2), coalesced) == pytest.approx(1e-6)
-    assert cpu_time_of_chunk(replace(of, taken=(Taken(0, (S,), (), (0,)),)), of.read()) is None
+    assert cpu_time_of_chunk(replace(of, taken=(RankTimes(0, (S,), (), (0,)),)), of.read()) is None
     assert cpu_time_of_chunk(replace(of, pace="steps"), of.read()) is None
 
 
 def test_a_quota_of_two_threads_is_shared_by_them() -> None:
-    two = Taken(0, (S, S), (S // 4, S // 4), (3 * S // 4, 3 * S // 4), 3 * S // 2, "/job")
+    two = RankTimes(0, (S, S), (S // 4, S // 4), (3 * S // 4, 3 * S // 4), 3 * S // 2, "/job")
     lost = lost_time_of(point(taken=(two,), threads=2))
     assert lost is not None
     assert (lost.share, lost.throttled) == pytest.approx((0.75, 0.75))
@@ -205,15 +205,15 @@ def test_ranks_share_the_quota_of_their_group(
     groups: tuple[str, str], hosts: tuple[str, str], throttled: float
 ) -> None:
     ranks = tuple(taken(rank, S, None, 0, S // 2 if group else 0, group) for rank, group in enumerate(groups))
-    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     lost = lost_time_of(point("steps", ranks=2, taken=ranks, given=given))
     assert lost is not None
     assert (lost.throttled, lost.share) == pytest.approx((throttled, throttled))
 
 
 def test_steal_is_a_share_of_the_cpus_that_the_threads_may_use() -> None:
-    one = Taken(0, (S,), (S,), (0,), elapsed_ns=2 * S, stolen_ns=S)
-    wide = point(taken=(one,), given=(Given("node", (0,), ((0, 1),)),))
+    one = RankTimes(0, (S,), (S,), (0,), elapsed_ns=2 * S, stolen_ns=S)
+    wide = point(taken=(one,), given=(RankResources("node", (0,), ((0, 1),)),))
     lost = lost_time_of(wide)
     assert lost is not None
     assert lost.steal == pytest.approx(0.25)  # half of two seconds, on two CPUs
@@ -262,7 +262,7 @@ def test_more_is_not_measurable_and_less_is_a_note() -> None:
 def test_a_launch_that_lost_most_of_its_time_is_not_in_the_figure_and_alone_it_has_no_share_of_its_limit() -> None:
     workload = WORKLOADS["node/peakflops"]
     samples: dict[str, Any] = {"counts": {"flops": 95_700_000}, "lanes": (lane([10**6] * 30),)}
-    quota = Taken(0, (S,), (S // 4,), (3 * S // 4,), 3 * S // 4, "/job")
+    quota = RankTimes(0, (S,), (S // 4,), (3 * S // 4,), 3 * S // 4, "/job")
     stopped, clean = point(taken=(quota,), **samples), point(taken=(taken(0, S, S, 0),), **samples)
     alone = replace(figure(workload, (stopped,)), limit=Limit(1e-3, "clock"))
     assert (alone.invalid, alone.of_limit) == (True, None)
@@ -270,7 +270,7 @@ def test_a_launch_that_lost_most_of_its_time_is_not_in_the_figure_and_alone_it_h
     both = replace(figure(workload, (stopped, clean)), limit=Limit(1e-3, "clock"))
     assert both.of_limit == pytest.approx(1)
     assert [one.point for one in both.counted] == [clean]
-    assert "launches left out" in {one.kind for one in both.caveats}
+    assert "launches excluded" in {one.kind for one in both.caveats}
 
 
 def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> None:
@@ -282,7 +282,7 @@ def test_threads_that_were_to_share_cores_cannot_make_their_point_invalid() -> N
 def test_lanes_that_work_alone_have_the_mean_of_their_quotas() -> None:
     """One rank lost half of its time to its own quota, the other nothing: a quarter of what all lanes had."""
     ranks = (taken(0, S, S // 2, 0, S // 2, "/job/0"), taken(1, S, S, 0))
-    given = (Given("a", (0,), ((0,),)), Given("a", (1,), ((1,),)))
+    given = (RankResources("a", (0,), ((0,),)), RankResources("a", (1,), ((1,),)))
     lost = lost_time_of(point("chunks", ranks=2, taken=ranks, given=given))
     assert lost is not None
     assert (lost.throttled, lost.share) == pytest.approx((0.25, 0.25))
@@ -292,15 +292,15 @@ def test_a_share_of_lost_time_that_the_clocks_contradict_is_doubtful() -> None:
     share = Metric("lost", "1", "lower", seconds(), of_lost_time=True)
     tenth = point(taken=(taken(0, S, 9 * S // 10, 0),))
     (found,) = caveats_about_lost(tenth, share, 0.16, Sketch())
-    assert found.kind == "sources disagree"
-    assert found.text == "16 % of the time was lost, 10 % by the threads' own clocks"
+    assert found.kind == "inconsistent lost-time sources"
+    assert found.text == "the samples show 16 % lost time, the CPU clocks of the threads 10 %"
     assert [caveats_about_lost(tenth, share, value, Sketch()) for value in (0.06, 0.1, 0.149)] == [(), (), ()]
     assert caveats_about_lost(tenth, share, 0.04, Sketch()) != ()
 
 
 def test_steal_of_ranks_that_said_nothing_of_their_threads_is_of_one_cpu() -> None:
-    one = Taken(1, (S,), (S,), (0,), elapsed_ns=2 * S, stolen_ns=S)
-    lost = lost_time_of(point(ranks=2, taken=(one,), given=(Given("n", (0, 1), ((0, 1),)),)))
+    one = RankTimes(1, (S,), (S,), (0,), elapsed_ns=2 * S, stolen_ns=S)
+    lost = lost_time_of(point(ranks=2, taken=(one,), given=(RankResources("n", (0, 1), ((0, 1),)),)))
     assert lost is not None
     assert lost.steal == pytest.approx(0.5)
 

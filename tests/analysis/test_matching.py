@@ -25,7 +25,7 @@ GEMM, PINGPONG, TRIAD = "node/gemm", "mpi/p2p", "node/stream"
 
 
 def points(workload: str, knobs: dict[str, str], **fields: Any) -> tuple[Point, ...]:
-    """The launches of the workload's first cell, with these knobs and other fields."""
+    """Return the launches of the workload's first cell, with these knobs and other fields."""
     every = [point for point in RUN.points if point.workload == workload]
     request = every[0].launch.rpartition("-")[0]
     first = {point.launch: point for point in reversed(every) if point.launch.startswith(request)}
@@ -33,7 +33,7 @@ def points(workload: str, knobs: dict[str, str], **fields: Any) -> tuple[Point, 
 
 
 def summary(*cells: tuple[Point, ...]) -> Summary:
-    """A summary with a figure for each cell."""
+    """Return a summary with a figure for each cell."""
     requests = tuple(replace(request, show=replace(request.show, table=True)) for request in RUN.requests)
     run = replace(RUN, requests=requests, points=tuple(point for cell in cells for point in cell), failures=())
     known = WORKLOADS[cells[0][0].workload]
@@ -43,7 +43,7 @@ def summary(*cells: tuple[Point, ...]) -> Summary:
 
 
 def pairs(before: Summary, after: Summary) -> list[tuple[Identity, Identity]]:
-    """What was matched; the same the other way round."""
+    """Return the matched figures, which are the same in both directions."""
     found = [(old, new) for old, new in matched(before, after, False, lambda _name: {}) if old and new]
     turned = [(old, new) for new, old in matched(after, before, False, lambda _name: {}) if old and new]
     assert {(id(old), id(new)) for old, new in found} == {(id(old), id(new)) for old, new in turned}
@@ -165,7 +165,7 @@ def test_of_an_imported_result_the_knobs_count_that_both_tell(store: Store) -> N
 
 
 def side(name: str, partner: str, *requests: Request) -> StoredRun:
-    """A run of programs with one launch of each request, which was measured in turn with another run."""
+    """Return a run of programs with one launch of each request, interleaved with another run."""
     made = [
         point(workload=one.subject.name, launch=f"{one.key}-0", knobs=dict(one.knobs), results=RESULTS)
         for one in requests
@@ -179,7 +179,7 @@ def program(command: str, n: str = "") -> Request:
 
 
 def programs_matched(before: StoredRun, after: StoredRun) -> list[tuple[str, str]]:
-    """The subjects of the figures side by side, with the values of their knobs."""
+    """Return the subjects of the matched figures, with the values of their knobs."""
     rows = matched(summarise(before), summarise(after), False, lambda _name: {})
     names = [tuple(" ".join([one.identity.subject, *one.knobs.values()]) if one else "" for one in row) for row in rows]
     assert share_figures(before, after) == share_figures(after, before) == any(all(row) for row in names)

@@ -21,14 +21,14 @@ LOOK = Workload(
     (Metric("window", "1", "higher", result("window")),),
     {},
     "fake/look",
-    probe=Probe("the look", {"pattern": "window,misses"}, "window", CORE.probe.caveat, "window halved"),
+    probe=Probe("the look", {"pattern": "window,misses"}, "window", CORE.probe.caveat, "possible SMT interference"),
 )
 THING = Workload("A thing", (Metric("rate", "1/s", "higher", rate("things")),), {}, "fake/thing")
 KNOWN = {one.name: one for one in (LOOK, THING)}
 
 
 def run_with(windows: Sequence[float], on: Machine | None = None, passed: bool = True) -> StoredRun:
-    """A thing measured between looks that saw these windows."""
+    """Return a figure measured between probes with these values."""
     look = Request(
         Subject("fake/look"), {"pattern": "window,misses"}, show=Presentation("the look"), repeats=len(windows)
     )
@@ -50,7 +50,7 @@ def run_with(windows: Sequence[float], on: Machine | None = None, passed: bool =
 
 def kinds(run: StoredRun) -> list[str]:
     (figure,) = summarise(run, KNOWN).figures  # a look is no figure of the run
-    return [one.kind for one in figure.caveats if one.kind == "window halved"]
+    return [one.kind for one in figure.caveats if one.kind == "possible SMT interference"]
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_a_wrong_look_says_nothing() -> None:
 
 def test_the_text_says_what_was_seen_and_what_it_means() -> None:
     (figure,) = summarise(run_with((448, 224)), KNOWN).figures
-    (text,) = [one.text for one in figure.caveats if one.kind == "window halved"]
-    assert text.startswith("the core looked 224 instructions ahead instead of the 448 at another time of this run")
+    (text,) = [one.text for one in figure.caveats if one.kind == "possible SMT interference"]
+    assert text.startswith("the effective reorder buffer was 224 instructions instead of 448 (measured at another time")

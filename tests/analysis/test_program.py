@@ -12,8 +12,8 @@ import pytest
 from fake_run import machine
 from octant.advice.findings import findings
 from octant.analysis.causes import causes_of_run
-from octant.analysis.given import mismatches
 from octant.analysis.lost import lost_time_of, queue_bound
+from octant.analysis.mismatches import mismatches
 from octant.analysis.names import short_name
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, UTILISATION
@@ -179,7 +179,7 @@ def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_
     seen = Seen(ranks=[RankSeen(user=0.2, system=0.0)], pressure=0.95, preemptions=50)
     summary = program_summary(tmp_path, request_of(), [launches(seen)])
     (headline,) = summary.figures
-    assert headline.counting == 6
+    assert headline.valid_count == 6
     (caveat,) = (one for one in headline.caveats if one.kind == "lost time")
     assert caveat.grade == Grade.LIMITED
     assert caveat.text == "up to 80 % of the time may have been lost to other work on the same CPUs"
@@ -192,11 +192,11 @@ def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_
 @pytest.mark.parametrize(
     ("note", "kind", "grade"),
     [
-        ("cut output", "output cut", Grade.NOTE),
-        ("binds itself", "launcher binds", Grade.NOTE),
-        ("outlived", "processes outlived", Grade.LIMITED),
-        ("ranks missing", "ranks missing", Grade.LIMITED),
-        ("failed after", "command after failed", Grade.LIMITED),
+        ("cut output", "truncated output", Grade.NOTE),
+        ("binds itself", "binding by the launcher", Grade.NOTE),
+        ("outlived", "processes outlived the program", Grade.LIMITED),
+        ("ranks missing", "ranks without a report", Grade.LIMITED),
+        ("failed after", "failed command after the launch", Grade.LIMITED),
         ("problems", "launch problems", Grade.LIMITED),
     ],
 )
@@ -211,7 +211,7 @@ def test_the_placement_of_a_program_is_as_asked_where_its_threads_stay_within_it
     within = one_point(tmp_path / "a", Seen(ranks=[RankSeen(cpus=(0,), masks=((0, 1),))]))
     assert mismatches([place], within, 1) == (), "one of two threads worked, where it may"
     outside = one_point(tmp_path / "b", Seen(ranks=[RankSeen(cpus=(0, 2), masks=((0, 1), (1, 2, 3)))]))
-    assert mismatches([place], outside, 1) == ("rank 0: asked for hardware threads 0-1, a thread may use 1-3",)
+    assert mismatches([place], outside, 1) == ("rank 0: CPUs 0-1 requested, a thread may run on 1-3",)
 
 
 def test_memory_and_threads_are_those_of_the_launch_that_was_seen_best(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from octant.analysis.roofline import intensity, roofs
 from octant.analysis.summary import Summary, summarise
 from octant.limit import Best, Known, Threads, level_of
 from octant.machine import LAST_CACHE, Disagreement
-from octant.record import Point, Taken
+from octant.record import Point, RankTimes
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import ChartSeries, Panel, Picture
 from octant.request import Launch, Presentation, Request, Shape, Subject
@@ -19,7 +19,7 @@ from reports import ladders_of
 
 
 def picture_of(summary: Summary) -> Picture | None:
-    """The roofline of a run."""
+    """Return the roofline of a run."""
     return roofline(summary.known, summary.figures, ladders_of(summary))
 
 
@@ -156,7 +156,7 @@ def test_the_roof_is_the_limit_of_the_table_and_the_peak_of_the_shares(mode: tup
         assert product.of_limit is not None
         assert dot.labels[number].endswith(f" {100 * product.of_limit:.0f} %")
         assert product.limit is not None
-        assert product.limit.source == f"{element} multiply-adds that this run measured"
+        assert product.limit.source == f"{element} multiply-adds measured in this run"
     triad, copy = (figures["node/stream", None, None, kernel] for kernel in ("triad", "copy"))
     slope = lines["memory"].y[0] / lines["memory"].x[0]
     assert triad.is_limit
@@ -188,7 +188,7 @@ def _launches(run: StoredRun) -> list[Launch]:
 
 
 def with_ladder(run: StoredRun) -> StoredRun:
-    """A triad within each cache that moves 10 and 4 times as much a second, outside the table."""
+    """Return a triad within each cache that moves 10 and 4 times as much a second, outside the table."""
     triads = [p for p in run.points if p.knobs.get("kernel") == "triad"]
     launches, points = _launches(run), list(run.points)
     for size, faster in (("32768", 10), ("1048576", 4)):
@@ -238,7 +238,7 @@ def test_above_its_roof_is_a_doubt_and_what_is_not_measurable_has_no_share() -> 
     assert "above the roof: units, counting or another clock" in picture.caption
     assert any("above the roof" in row[4] for row in picture.rows)
     lost = tuple(
-        replace(p, taken=(Taken(0, (10**9,), (10**8,), (9 * 10**8,)),)) if p.workload == "node/gemm" else p
+        replace(p, taken=(RankTimes(0, (10**9,), (10**8,), (9 * 10**8,)),)) if p.workload == "node/gemm" else p
         for p in run.points
     )
     picture = drawn(replace(run, points=lost))

@@ -22,7 +22,7 @@ def one(n: float) -> float:
 
 
 def planted(n: float) -> float:
-    """A knee at 512 B, a step of 1.6 µs at 8 KiB, and a knee at 512 KiB."""
+    """Return a curve with a knee at 512 B, a step of 1.6 µs at 8 KiB, and a knee at 512 KiB."""
     inside = min(n, 512), min(max(n - 512, 0), 7680), min(max(n - 8192, 0), 516096), max(n - 524288, 0)
     slopes = 0.8e-9, 0.3e-9, 0.075e-9, 0.16e-9
     return 0.5e-6 + 1.6e-6 * (n >= 8192) + sum(g * m for g, m in zip(slopes, inside, strict=True))
@@ -115,7 +115,7 @@ Families = st.tuples(
 
 
 def of_family(drawn: tuple[float, list[tuple[str, float]], int]) -> tuple[Time, list[tuple[float, str]]]:
-    """A curve of the family, with borders far apart: slopes differ by factors, and steps are half of the time.
+    """Return a curve of the family with distant borders, different slopes and large steps.
 
     Knees lie at every second length, so that those show them too.
     """

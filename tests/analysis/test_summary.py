@@ -1,4 +1,4 @@
-"""A run as figures: points that several requests have in common are measured together, and say so where they disagree."""
+"""Summaries of runs: common points of several requests are pooled, with a caveat if they disagree."""
 
 import dataclasses
 import io
@@ -28,7 +28,7 @@ CURVE = Request(STREAM, {"bytes": "64KiB,1MiB"}, show=Presentation("curve", tabl
 
 
 def launched(request: Request, size: str, ns: int, **changes: Any) -> list[Point]:
-    """A point of each launch of the request, a minute apart, 0.2 % slower each."""
+    """Return a point of each launch of the request, one minute and 0.2 % apart."""
     return [
         point(
             workload="node/stream", launch=launch.key, knobs={"bytes": size}, counts={"bytes_read": 1000},
@@ -64,15 +64,15 @@ def test_equal_points_of_a_run_are_launches_of_each() -> None:
     assert traffic is not None
     assert traffic.value is not None
     assert traffic.value.number == 6
-    assert not any(caveat.kind == "equal points differ" for caveat in row.caveats)
+    assert not any(caveat.kind == "inconsistent repeated measurements" for caveat in row.caveats)
 
 
 def test_equal_points_that_disagree_are_named_with_both_values() -> None:
     found = summary(1_000_000, 1_200_000)
     for title in ("row", "curve, bytes 1"):
-        (caveat,) = [one for one in at(found, title).caveats if one.kind == "equal points differ"]
+        (caveat,) = [one for one in at(found, title).caveats if one.kind == "inconsistent repeated measurements"]
         assert caveat.grade == Grade.LIMITED
-        assert caveat.text == "equal points of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
+        assert caveat.text == "repeated measurements of this run differ by 20 % (831.7 kB/s and 998.0 kB/s)"
 
 
 @pytest.mark.parametrize("change", [{"shape": Shape(place="1x1,cpus=1")}, {"mpi": {"MPIR_CVAR_X": "1"}}])
@@ -146,8 +146,8 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     smaller, larger = both["stream, bytes 1 MiB"], both["stream, bytes 2 MiB"]
     assert (smaller[:2], larger[:2]) == ((2, 4), (3, 5))
     without = "1 of 4 launches gave no value (there is no series 'step')"
-    assert smaller[2]["launches left out"] == f"1 of 4 launches failed (no memory); {without}"
-    assert larger[2]["launches left out"] == "2 of 5 launches failed (no memory)"
+    assert smaller[2]["launches excluded"] == f"1 of 4 launches failed (no memory); {without}"
+    assert larger[2]["launches excluded"] == "2 of 5 launches failed (no memory)"
     shown = io.StringIO()
     text.show(report_of(summarise(stored(launches, points, failures), WORKLOADS)), shown)
     assert "no value:" not in shown.getvalue(), "there is one"

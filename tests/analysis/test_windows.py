@@ -90,7 +90,7 @@ def test_without_gaps_nobody_knows_what_was_at_once() -> None:
 
 
 def pairwise_at_once(series: Sequence[Series]) -> dict[int, list[bool]]:
-    """The definition: a step counts where each other group, one after the other, has a burst around it."""
+    """Return the steps that have a burst of each other group around them, by definition."""
     spans: dict[int, list[tuple[float, float]]] = {}
     for one in series:
         assert one.begin_ns is not None

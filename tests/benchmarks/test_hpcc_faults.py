@@ -92,7 +92,7 @@ FAULTS = {
 
 
 def faulty(kernels: Path, folder: Path) -> Mapping[str, str]:
-    """The kernels of HPC Challenge alone, each with its fault; rank 1 of one rank has none."""
+    """Return the kernels of HPC Challenge, each with its fault; one rank alone has no fault of rank 1."""
     folder.mkdir()
     for name in ("octant-bind", "octant-mpi-probe", *(program_name(f"hpcc/{name}") for name in FAULTS)):
         (folder / name).symlink_to(kernels / name)

@@ -83,7 +83,7 @@ def test_an_order_is_read_and_one_that_does_not_fit_is_refused_with_its_bytes() 
         with pytest.raises(Refusal, match="hpl:N") as wrong:
             read_order(words, 24 * GIB)
         assert wrong.value.code == Exit.WRONG_WORD
-    with pytest.raises(Refusal, match=r"takes 74.51 GiB of 24 GiB of memory.*try --size hpl:50752") as large:
+    with pytest.raises(Refusal, match=r"needs 74.51 GiB, the memory has 24 GiB.*try --size hpl:50752") as large:
         read_order("hpl:100000", 24 * GIB)
     assert large.value.code == Exit.NOT_SUPPORTED
 
@@ -115,7 +115,7 @@ def described(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("described")
 @pytest.mark.parametrize("ranks", [1, 2, 7])
 def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> None:
-    found = hpcc.asked(TESTS, HpccSizes(ranks, 512), quick=True, repeats=benchmarks()["hpcc"].launches)
+    found = hpcc.request_tests(TESTS, HpccSizes(ranks, 512), quick=True, repeats=benchmarks()["hpcc"].launches)
     asked = {request.show.title: request for request in found.requests}
     names = {test.name for test in read_tests("hpcc")}
     assert set(asked) | set(found.left_out) == names or (ranks == 1 and set(asked) | set(found.left_out) < names)
@@ -137,7 +137,7 @@ def test_what_can_be_measured_is_asked_and_the_rest_has_a_reason(ranks: int) -> 
 @pytest.mark.usefixtures("described")
 def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
     def transports(**where: Any) -> dict[str, str]:
-        requests = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=None, **where).requests
+        requests = hpcc.request_tests(TESTS, HpccSizes(2, 512), quick=True, repeats=None, **where).requests
         return {
             request.show.title: request.knobs.get("transport", "")
             for request in requests
@@ -154,7 +154,9 @@ def test_ranks_on_several_hosts_do_not_ask_for_memory_that_all_share() -> None:
 @pytest.mark.usefixtures("described")
 def test_ranks_that_cannot_share_as_much_send_messages() -> None:
     def by_messages(bytes_: float, ranks: int = 2, **where: Any) -> set[str]:
-        found = hpcc.asked(TESTS, HpccSizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where)
+        found = hpcc.request_tests(
+            TESTS, HpccSizes(ranks, 4096), quick=True, repeats=None, shareable_bytes=bytes_, **where
+        )
         sent = {request.show.title for request in found.requests if request.knobs.get("transport") == "messages"}
         assert sent == set(found.unshared)
         return sent
@@ -173,7 +175,7 @@ def test_a_kernel_that_refuses_leaves_its_test_out(monkeypatch: pytest.MonkeyPat
         raise Refusal("cannot find octant-node-gemm (it is not built); try `make setup`")
 
     monkeypatch.setattr(hpcc, "describe", refuse)
-    found = hpcc.asked(TESTS, HpccSizes(2, 512), quick=True, repeats=1)
+    found = hpcc.request_tests(TESTS, HpccSizes(2, 512), quick=True, repeats=1)
     assert not found.requests
     assert "not built" in found.left_out["SingleDGEMM"]
 
@@ -182,7 +184,7 @@ def test_kernels_take_what_is_asked(kernels: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
     here = {test.name for test in read_tests("hpcc") if test.workload in workloads.workloads()}
     for quick in (True, False):
-        found = hpcc.asked(TESTS, HpccSizes(2, 512), quick, repeats=1)
+        found = hpcc.request_tests(TESTS, HpccSizes(2, 512), quick, repeats=1)
         assert not here & set(found.left_out), found.left_out
 
 

@@ -138,7 +138,7 @@ def test_a_metric_in_another_unit_gives_no_value(summary: Summary) -> None:
     changed = tuple(replace(one, metric=other) if one.workload.name == "node/gemm" else one for one in summary.figures)
     assert rows(summary)["SingleDGEMM_Gflops", "baseline"].value is not None
     row = rows(replace(summary, figures=changed))["SingleDGEMM_Gflops", "baseline"]
-    assert (row.value, row.reason) == (None, "no launch gave a value")
+    assert (row.value, row.reason) == (None, "no valid launch")
 
 
 def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summary) -> None:
@@ -151,7 +151,7 @@ def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summar
 def test_what_has_no_figure_has_a_reason(summary: Summary) -> None:
     found = rows(summary)
     assert found["RandomlyOrderedRingLatency_usec", "baseline"].reason == "SIGSEGV"
-    assert found["NaturallyOrderedRingLatency_usec", "baseline"].reason == "not asked in this run"
+    assert found["NaturallyOrderedRingLatency_usec", "baseline"].reason == "not requested in this run"
     assert all(row.reason or row.value is not None for row in found.values())
     text = benchmark_table.text(summary, HPCC)
     assert "RandomlyOrderedRing latency: SIGSEGV" in text

@@ -33,7 +33,7 @@ def imported(store: Path, tool: str, path: Path) -> str:
 
 
 def pairs(text: str) -> dict[str, float]:
-    """The numbers of a summary of HPC Challenge, by key."""
+    """Return the numbers of a summary of HPC Challenge, by key."""
     lines = text.partition("Begin of Summary section.")[2].splitlines()
     found = (line.partition("=")[::2] for line in lines if "=" in line)
     return {key: float(value) for key, value in found if value.replace(".", "").lstrip("-")[:1].isdigit()}
@@ -91,14 +91,14 @@ def test_an_output_of_hpl_alone_is_the_row_of_hpl(tmp_path: Path) -> None:
     run = imported(tmp_path, "hpl", DATA / "foreign" / "hpl-2.3.txt")
     text = printed(["hpcc", "--run", run, "--store", str(tmp_path)])
     assert "  HPL_Tflops " in text
-    assert "PTRANS: not in what was imported" in text
+    assert "PTRANS: not in the imported output" in text
 
 
 Row = dict[str, float]
 
 
 def tables(text: str) -> Iterator[tuple[str, list[Row]]]:
-    """The tables of IMB: name, and rows by head of column without the one that nobody reads; `-` is 0."""
+    """Return the tables of IMB: name, and rows by column head, without the unused one; `-` is 0."""
     name, heads, rows = "", list[str](), list[Row]()
     for line in [*text.splitlines(), ""]:
         words = line.split()
@@ -153,7 +153,7 @@ def test_a_time_of_imb_is_no_least_nor_greatest_of_hpcc(tmp_path: Path, part: st
 
 
 def measured_as(file: Path) -> Summary:
-    """A run of ours with a figure for each test of HPC Challenge that the file has, at the sizes of the file."""
+    """Return a run with a figure for each test of HPC Challenge in the file, at the sizes of the file."""
     launches, points = [], []
     tables = foreign.read_file("hpcc", file).tables
     for test in read_tests("hpcc"):

@@ -37,13 +37,13 @@ def test_every_known_fault_is_listed_with_what_helps() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("--list --faults", "cannot use --faults beside --list"),
-        ("--list --run last", "cannot use --run beside --list"),
-        ("PingPong --list", "cannot use PingPong beside --list"),
-        ("--run last -n 4", "cannot use --ranks beside --run"),
-        ("--run last --sizes 8", "cannot use --sizes beside --run"),
-        ("--run last PingPong seconds=1", "cannot use seconds=1 beside --run"),
-        ("--faults --timeout 3", "cannot use --timeout beside --faults"),
+        ("--list --faults", "cannot use --faults with --list"),
+        ("--list --run last", "cannot use --run with --list"),
+        ("PingPong --list", "cannot use PingPong with --list"),
+        ("--run last -n 4", "cannot use --ranks with --run"),
+        ("--run last --sizes 8", "cannot use --sizes with --run"),
+        ("--run last PingPong seconds=1", "cannot use seconds=1 with --run"),
+        ("--faults --timeout 3", "cannot use --timeout with --faults"),
     ],
 )
 def test_what_contradicts_is_refused(words: str, why: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_a_run_prints_tables_keeps_the_run_and_prints_it_again(octant: Octant) -
 @pytest.mark.mpi
 def test_lengths_that_are_no_elements_are_named_below_the_table(octant: Octant) -> None:
     done = octant("mpi", "Allreduce", "--sizes", "0,2,4,6,8", "seconds=0.01", "--repeats", "1", "-n", "2")
-    assert "# Allreduce: without 2, 6 B, since its elements have 4 B" in done.stdout
+    assert "# Allreduce: the lengths 2, 6 B are skipped, because elements have 4 B." in done.stdout
     assert "without" not in octant("mpi", "--run", "last").stdout
 
 

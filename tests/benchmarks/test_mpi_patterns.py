@@ -64,7 +64,7 @@ def test_lengths_are_zero_then_powers_of_two_or_a_list() -> None:
     assert len(mpi_patterns.lengths("0:4MiB")) == 24
     with pytest.raises(Refusal, match="as sizes"):
         mpi_patterns.lengths("many")
-    for text, why in (("0:", "'0:' as sizes .after the colon"), ("8:1", "the last is below the first")):
+    for text, why in (("0:", "'0:' as sizes .the last size is missing"), ("8:1", "the last size is below the first")):
         with pytest.raises(Refusal, match=why):
             mpi_patterns.lengths(text)
 
@@ -110,7 +110,7 @@ def test_lengths_are_multiples_of_the_elements_and_what_is_left_out_is_said() ->
     one = only(mpi_patterns.requests(["Allreduce"], 2, "0,1,4,7,8", words=["type=double"]))
     assert one.knobs["bytes"] == "0,8"
     (text,) = mpi_patterns.left_out(["Allreduce", "Bcast"], "0,1,4,7,8", ["type=double"])
-    assert text == "Allreduce: without 1, 4, 7 B, since its elements have 8 B"
+    assert text == "Allreduce: the lengths 1, 4, 7 B are skipped, because elements have 8 B."
     assert mpi_patterns.left_out(["Allreduce"], "", []) == ()
 
 
@@ -118,9 +118,9 @@ def test_lengths_are_multiples_of_the_elements_and_what_is_left_out_is_said() ->
 @pytest.mark.parametrize(
     ("names", "sizes", "words", "why"),
     [
-        (["pingpong"], "16", ["bytes=8"], "beside bytes=8"),
-        (["Barrier"], "8", [], "the length of Barrier cannot be chosen"),
-        (["Fetch_and_op"], "8", [], "the length of Fetch_and_op cannot be chosen"),
+        (["pingpong"], "16", ["bytes=8"], "with bytes=8"),
+        (["Barrier"], "8", [], "Barrier: the message length is fixed"),
+        (["Fetch_and_op"], "8", [], "Fetch_and_op: the message length is fixed"),
     ],
 )
 def test_sizes_that_would_be_ignored_are_refused(names: list[str], sizes: str, words: list[str], why: str) -> None:
@@ -130,6 +130,6 @@ def test_sizes_that_would_be_ignored_are_refused(names: list[str], sizes: str, w
 
 
 def test_one_rank_is_refused_with_a_reason() -> None:
-    with pytest.raises(Refusal, match=r"\(a pattern needs two ranks\)") as refused:
+    with pytest.raises(Refusal, match=r"\(patterns need at least two ranks\)") as refused:
         mpi_patterns.requests([], 1)
     assert refused.value.code == Exit.NOT_SUPPORTED

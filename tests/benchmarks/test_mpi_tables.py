@@ -100,13 +100,13 @@ WORKLOADS = {
             Metric("time", "s", "lower", seconds()),
             Metric("t_max", "s", "lower", seconds("phase/pure", over=OF_SLOWEST)),
             Metric("t_avg", "s", "lower", seconds("phase/pure", over=OF_ALL)),
-            Metric("t_ovrl", "s", "lower", seconds("phase/whole", over=OF_SLOWEST)),
+            Metric("t_ovrl", "s", "lower", seconds("phase/overlapped", over=OF_SLOWEST)),
             Metric("t_cpu", "s", "lower", seconds("phase/compute", over=OF_SLOWEST)),
             Metric(
                 "overlap_imb",
                 "1",
                 "higher",
-                derived(imb_overlap_of, *(seconds(f"phase/{name}") for name in ("pure", "compute", "whole"))),
+                derived(imb_overlap_of, *(seconds(f"phase/{name}") for name in ("pure", "compute", "overlapped"))),
             ),
         ),
         {},
@@ -141,7 +141,7 @@ def summary(
     repeats: int = 2,
     **knobs: str,
 ) -> Summary:
-    """Launches on two ranks: steps of 2 and 4 µs in turn on one, of 3 and 9 µs on the other, ten in a sample.
+    """Return launches on two ranks: steps of 2 and 4 µs on one, of 3 and 9 µs on the other, ten in a sample.
 
     `rounded`: notes of the kernel, by the length that was asked; `long_steps`: one step in ten takes 1 ms.
     """
@@ -170,7 +170,7 @@ def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) 
 
 
 def rows(text: str) -> list[list[str]]:
-    """The words of every line that is no comment."""
+    """Return the words of every line that is not a comment."""
     return [line.split() for line in text.splitlines() if line and not line.startswith("#")]
 
 
@@ -226,7 +226,7 @@ def test_a_pattern_without_messages_has_no_column_of_bytes() -> None:
 
 def overlapping(title: str) -> Summary:
     """Rank 0 takes 4 µs for the operation, 8 for the computing, 9 for both; rank 1 half, the same, and 10."""
-    of = {"step": (24, 24), "phase/pure": (4, 2), "phase/compute": (8, 8), "phase/whole": (9, 10)}
+    of = {"step": (24, 24), "phase/pure": (4, 2), "phase/compute": (8, 8), "phase/overlapped": (9, 10)}
     lanes = tuple(
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
@@ -262,7 +262,7 @@ def test_osu_has_other_columns_beside_computing_which_are_means_over_ranks() -> 
 @pytest.mark.parametrize("workload", ["mpi/collective", "mpi/mpiio"])
 def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
     """By the same reductions, and of one transfer where a step has several."""
-    of = {"step": (24, 24), "phase/pure": (8, 6), "phase/compute": (6, 8), "phase/whole": (9, 11)}
+    of = {"step": (24, 24), "phase/pure": (8, 6), "phase/compute": (6, 8), "phase/overlapped": (9, 11)}
     lanes = tuple(
         lane([each[rank] * 1000] * 50, rank=rank, name=name) for rank in range(2) for name, each in of.items()
     )
@@ -278,7 +278,7 @@ def test_columns_of_real_workloads_give_their_overlap(workload: str) -> None:
 
 
 def recorded_heads() -> dict[str, list[str]]:
-    """The heads of the tables that IMB printed, by benchmark; none of its P2P part, another program."""
+    """Return the heads of the tables that IMB printed, by benchmark; none of its P2P part."""
     found: dict[str, list[str]] = {}
     for path in sorted((ROOT / "tests/data/foreign").glob("imb-*.txt")):
         name = ""
@@ -331,7 +331,7 @@ def test_rows_stand_under_the_length_that_was_used_and_none_under_one_that_becam
     text = table_text(found)
     assert [row[0] for row in rows(text)] == ["#bytes", "0", "4"]
     assert float(rows(text)[2][-1]) == pytest.approx(4 * 4 / 6, abs=0.01), "the rate is of the length that was used"
-    assert "Exchange: lengths are whole elements for each rank: 2 B to 0 B, 6 B to 4 B." in text
+    assert "Exchange: lengths are rounded to whole elements per rank: 2 B to 0 B, 6 B to 4 B." in text
 
 
 def test_both_modes_of_imb_are_told_apart_in_its_words() -> None:

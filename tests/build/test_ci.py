@@ -34,7 +34,7 @@ MAKEFILE = f"""\
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A checkout with a file that is committed, one that is new, and one that is ignored; everyone may read it."""
+    """Return a checkout with a committed, a new and an ignored file, readable by everyone."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name)
         path.chmod(0o755)
@@ -77,7 +77,7 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, list[str]]:
 
 
 def targets(said: Sequence[str]) -> list[list[str]]:
-    """What each target said, those of `FIRST` in the order of their names."""
+    """Return the output of each target; those of `FIRST` are sorted by name."""
     starts = [at for at, line in enumerate(said) if " by " in line]
     each = [list(said[a:b]) for a, b in itertools.pairwise([*starts, len(said)])]
     return sorted(each[: len(FIRST)]) + each[len(FIRST) :]

@@ -18,7 +18,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def says(kernel: Path, least_ranks: int, status: int = 0) -> None:
-    """Replaces the kernel by a script that counts how often it is started."""
+    """Replace the kernel by a script that counts how often it is started."""
     text = json.dumps({"knobs": [], "least_ranks": least_ranks})
     kernel.write_text(f"#!/bin/sh\necho >>{kernel}.starts\necho '{text}'\nexit {status}\n")
     kernel.chmod(0o755)
@@ -48,7 +48,7 @@ def test_a_kernel_that_was_built_again_is_asked_again(kernel: Path) -> None:
 
 def test_a_failure_is_not_remembered(kernel: Path) -> None:
     says(kernel, 1, status=1)
-    with pytest.raises(Refusal, match="cannot ask"):
+    with pytest.raises(Refusal, match="cannot read the knobs"):
         describe("node/stream")
     before = kernel.stat().st_mtime_ns
     says(kernel, 1)

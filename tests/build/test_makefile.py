@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The Makefile alone, with the environment's Python."""
+    """Return a folder with the Makefile, and the environment's Python."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / "src/octant/build").mkdir(parents=True)
     shutil.copy(ROOT / "src/octant/build/steps.py", tmp_path / "src/octant/build")

@@ -34,7 +34,7 @@ def commit_all(folder: Path) -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """The part of the source tree that a version depends on, without a repository."""
+    """Return the part of the source tree that a version depends on, without a repository."""
     tree = tmp_path / "tree"
     for name in (
         "pyproject.toml",

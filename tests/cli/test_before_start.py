@@ -15,12 +15,12 @@ from octant.store import Store
 
 SUITE = """
 title = "Two loops"
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "a loop"
 knobs = { bytes = "64KiB", seconds = "0.01" }
 repeats = 1
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "a large loop"
 knobs = { bytes = "1024TiB" }
@@ -37,8 +37,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernels: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "why", "code"),
     [
-        ("run stream bytes=64KiB,1024TiB", "cannot run node/stream with bytes=1024TiB (1 rank would hold ", 3),
-        ("run hpl n=400000 --ranks 2", "cannot run hpcc/hpl (2 ranks would hold ", 3),
+        ("run stream bytes=64KiB,1024TiB", "cannot run node/stream with bytes=1024TiB (1 rank would need ", 3),
+        ("run hpl n=400000 --ranks 2", "cannot run hpcc/hpl (2 ranks would need ", 3),
         ("run hpl grid=2x2 --ranks 2", "cannot use grid=2x2 (2 ranks work together); try grid=1x2", 2),
         ("run gfft n=64,98 --ranks 2", "cannot transform n=98 numbers (n must be 2^a 3^b 5^c); try n=96", 2),
         ("run node/fft n=7", "cannot transform n=7 (a prime factor is larger than 5); try n=8", 2),
@@ -56,7 +56,7 @@ def test_a_suite_goes_on_without_what_does_not_fit_into_memory(tmp_path: Path) -
     (tmp_path / "suite.toml").write_text(SUITE)
     done = CliRunner().invoke(application(), ["evaluate", "--suite", "suite.toml"])
     assert done.exit_code == Exit.OK, done.output
-    assert "octant: a large loop is left out: it does not fit into memory (1 rank would hold " in done.stderr
+    assert "octant: a large loop is skipped: it does not fit into memory (1 rank would hold " in done.stderr
     (row,) = Store(tmp_path / "store").list_runs()
     assert {
         request.show.title for request in Store(tmp_path / "store").read(row.id).requests if request.show.table
@@ -73,4 +73,9 @@ def test_a_step_that_cannot_be_used_is_named_and_the_run_goes_on(monkeypatch: py
     monkeypatch.setattr(workloads, "workloads", lambda: {**known, "node/stream": one})
     done = CliRunner().invoke(application(), ["run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1"])
     assert done.exit_code == 0, done.output
-    assert done.stderr.count("octant: no memory check and no duration of node/stream: its step cannot be used (") == 1
+    assert (
+        done.stderr.count(
+            "octant: node/stream: memory check and time estimate are not available (its step.py is unusable: "
+        )
+        == 1
+    )

@@ -21,9 +21,9 @@ from octant.machine import discover
 from octant.record import Point
 from octant.request import Request
 from octant.runs import interleaved
-from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
-from octant.stats.gate import RISING
+from octant.runs.session import execute_run, run_all
+from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store, StoredRun
 
 
@@ -38,9 +38,9 @@ class Bench:
     stop_at: int = -1  # Ctrl-C at this start
 
     def measured(self, *requests: Request, title: str = "run") -> StoredRun:
-        """A stored run of these requests, each launched once."""
+        """Return a stored run of these requests, each launched once."""
         run = self.store.create(title, machine(), requests)
-        return carry_out(self.store, run, in_turn(run.launches), planner_of(run), start=Kernel())
+        return execute_run(self.store, run, run_all(run.launches), planner_of(run), start=Kernel())
 
     def start(self, *arguments: object) -> ProcessOutcome:
         """In place of what starts processes."""
@@ -50,7 +50,7 @@ class Bench:
         return self.kernel(*arguments)  # type: ignore[arg-type]
 
     def answer(self, workload: str, launch: str, cell: Mapping[str, str]) -> Point:
-        """A cell whose launches spread as the bench says, and are slower where the cell of a later run says so."""
+        """Return a cell whose launches spread as the bench defines, and are slower in a later run if defined."""
         number = len(self.kernel.starts)
         is_after = self.kernel.starts[-1][self.kernel.starts[-1].index("--output") + 1] != self.first
         factor = self.slower.get(cell["kernel"], 1.0) if is_after else 1.0
@@ -81,7 +81,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)  # of the orders of rounds, on which verdicts depend
     made = Bench(Store(tmp_path / "store"))
     made.kernel.answer = made.answer
-    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
+    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure_rounds, start=made.start))
     return made
 
 
@@ -122,7 +122,7 @@ def test_a_gate_measures_again_stops_early_and_exits_with_5_on_a_regression(benc
     assert len(bench.kernel.starts) == 8
     bench.slower = {}
     assert bench.compare("--gate", *bench.store.ids()[:2]).exit_code == 0
-    assert len(bench.kernel.starts) in {8 + 2 * look for look in RISING}
+    assert len(bench.kernel.starts) in {8 + 2 * look for look in OBRIEN_FLEMING_THRESHOLDS}
 
 
 def test_a_gate_until_sure_looks_after_every_round(bench: Bench) -> None:
@@ -141,7 +141,7 @@ def test_a_gate_that_decides_nothing_exits_with_6(bench: Bench, words: tuple[str
     bench.spread = {"copy": 0.5}
     done = bench.compare("--gate", *words)
     assert done.exit_code == 6, done.output
-    assert "octant: the gate is not decided: nothing is proven of 1 of 2 figures" in done.stderr
+    assert "octant: the gate is undecided: no verdict on 1 of 2 figures" in done.stderr
     assert "Not decided (1)" in done.stdout
     assert bench.compare("--rounds", "8", *bench.store.ids()[-2:]).exit_code == 0, "without a gate it is an answer"
 
@@ -159,7 +159,7 @@ def test_a_gate_on_a_figure_that_cannot_be_compared_is_not_decided(bench: Bench)
     bench.kernel.answer = answer
     done = bench.compare("--gate", "--rounds", "8")
     assert done.exit_code == Exit.WRONG_ANSWER, done.output  # it comes before what is not decided
-    assert "the gate is not decided" in done.output
+    assert "the gate is undecided" in done.output
     assert "wrong answer in A" in done.stdout
 
 
@@ -173,7 +173,7 @@ def test_a_regression_is_reported_though_other_figures_are_not_decided(bench: Be
 def test_a_gate_refuses_too_few_rounds_with_the_number_needed(bench: Bench) -> None:
     bench.measured(TRIAD, COPY)
     bench.measured(TRIAD, COPY)
-    why = "cannot gate 2 figures on 6 paired rounds (8 are needed); try octant compare --gate --rounds 8"
+    why = "cannot gate 2 figures on 6 paired rounds (at least 8 are required); try octant compare --gate --rounds 8"
     assert str(bench.compare("--gate", "--rounds", "6").exception) == why
     assert bench.kernel.starts == []
     assert bench.compare("--rounds", "6").exit_code == 0
@@ -194,7 +194,7 @@ def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
     assert done.exit_code == Exit.WRONG_ANSWER, "it comes before the regression that it is, too"
-    assert "wrong answer in B" in done.stdout
+    assert "wrong result in B" in done.stdout
     assert "octant: WRONG ANSWER: node/stream: " in done.stderr
 
 
@@ -210,7 +210,7 @@ def test_a_stop_says_how_to_go_on_and_that_goes_on(bench: Bench) -> None:
     assert done.exit_code == Exit.INTERRUPTED
     ids = bench.store.ids()[-2:]
     again = f"octant compare --rounds 6 {ids[0]} {ids[1]}"
-    assert f"Stopped; 4 of 6 rounds are complete, and all is kept. Go on with: {again}" in done.stderr
+    assert f"Stopped; 4 of 6 rounds are complete and stored. To continue: {again}" in done.stderr
     alone = CliRunner().invoke(application(), ["resume", "last", "--store", str(bench.store.root)])
     assert isinstance(alone.exception, Refusal)
     assert f"try {again}" in str(alone.exception)
@@ -235,7 +235,7 @@ def test_previous_is_the_last_comparable_run(bench: Bench) -> None:
     Bench(alone).measured(TRIAD)
     refused = CliRunner().invoke(application(), ["compare", "--store", str(alone.root)]).exception
     assert isinstance(refused, Refusal)
-    assert "of the same machine has a figure in common with it); try one that `octant runs` lists" in str(refused)
+    assert "no imported run, has a figure in common with" in str(refused)
 
 
 def test_what_only_one_run_has_takes_one_line(bench: Bench) -> None:
@@ -263,7 +263,7 @@ def test_a_gate_on_one_figure_that_one_side_cannot_give_again_is_a_regression(be
     bench.kernel.answer = answer
     done = bench.compare("--gate")
     assert done.exit_code == Exit.WRONG_ANSWER, done.exception
-    assert "wrong answer in B" in done.stdout
+    assert "wrong result in B" in done.stdout
 
 
 def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: Bench) -> None:
@@ -271,11 +271,11 @@ def test_a_gate_on_runs_without_a_figure_that_both_could_measure_says_so(bench: 
     original = kernel.answer
     kernel.answer = lambda *words: _wrong(original(*words))
     run = bench.store.create("wrong", machine(), [TRIAD])
-    carry_out(bench.store, run, in_turn(run.launches), planner_of(run), start=kernel)
+    execute_run(bench.store, run, run_all(run.launches), planner_of(run), start=kernel)
     bench.measured(TRIAD)
     refused = bench.compare("--gate").exception
     assert isinstance(refused, Refusal)
-    assert "1 figure in common, none measurable in both: wrong answer in A" in str(refused)
+    assert "1 figure in common, none measurable in both: wrong result in A" in str(refused)
     assert refused.code == Exit.NOT_DECIDED
 
 
@@ -299,7 +299,7 @@ def test_a_stop_in_the_first_round_is_gone_on_with(bench: Bench, words: tuple[st
     done = bench.compare(*words)
     assert done.exit_code == Exit.INTERRUPTED
     ids = bench.store.ids()
-    again = done.stderr.rpartition("Go on with: octant compare ")[2].split()
+    again = done.stderr.rpartition("To continue: octant compare ")[2].split()
     went_on = bench.compare(*again)
     assert went_on.exit_code == 0, went_on.exception
     assert bench.store.ids() == ids, "no other runs were begun"
@@ -352,7 +352,7 @@ def test_a_gate_that_cannot_tell_is_not_decided(bench: Bench, monkeypatch: pytes
 
     bench.kernel.answer = answer
     done = bench.compare("--gate")
-    assert "not decided" in done.stdout
+    assert "undecided" in done.stdout
     assert done.exit_code == Exit.NOT_DECIDED, done.output
     ids = bench.store.ids()[-2:]
     assert bench.compare("--gate", *ids).exit_code == Exit.NOT_DECIDED, "of what is stored"

@@ -19,7 +19,7 @@ from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
 from octant.runs import interleaved
 from octant.runs.programs import program_request
-from octant.stats.gate import RISING_FURTHER
+from octant.stats.gate import EXTENDED_THRESHOLDS
 from octant.store import Store, StoredRun
 
 BOTH = ("--", "./old", "-n", "{n}", "--", "./new", "-n", "{n}")
@@ -68,7 +68,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(discover, "discover", machine)
     made = Bench(Store(tmp_path / "store"))
-    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure, start=made.start))
+    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure_rounds, start=made.start))
     return made
 
 
@@ -87,7 +87,7 @@ def test_the_verdict_comes_first_and_both_runs_are_stored(bench: Bench) -> None:
     share, low, high, rounds = map(int, found.groups())
     assert 17 <= low <= share <= high <= 23
     assert low <= 20 <= high
-    assert rounds in RISING_FURTHER
+    assert rounds in EXTENDED_THRESHOLDS
     assert len(bench.programs.started) == 2 * rounds, "no launch beyond the look that decides"
     before, after = bench.runs
     assert [run.title for run in bench.runs] == ["A: ./old", "B: ./new"]
@@ -103,7 +103,7 @@ def test_the_verdict_comes_first_and_both_runs_are_stored(bench: Bench) -> None:
 
 def test_how_many_rounds_and_how_long_is_said_before_the_second(bench: Bench) -> None:
     said = bench.compare().stderr
-    assert re.search(r"a round takes .* ms: at most 96 rounds, about .*; --rounds N changes that", said), said
+    assert re.search(r"a round takes .* ms: at most 96 rounds, about .*; change the number with --rounds N", said), said
     bench.programs.noise = 0.5
     assert re.search(r"a round takes .* ms: 5 rounds, about .* m?s\n", bench.compare("--rounds", "5").stderr)
     assert len(bench.runs[0].points) == 5, "of a number of their own, rounds are judged once"
@@ -112,12 +112,12 @@ def test_how_many_rounds_and_how_long_is_said_before_the_second(bench: Bench) ->
 def test_equal_programs_are_the_same_and_noisy_ones_not_decided(bench: Bench) -> None:
     done = bench.compare("--gate")
     assert done.exit_code == 0, done.output
-    assert re.match(r"There is no difference larger than [\d.]+ % between A and B, \d+ paired rounds\.", done.stdout)
+    assert re.match(r"A and B differ by at most [\d.]+ %, \d+ paired rounds\.", done.stdout)
     bench.programs = Programs(noise=0.08)
     done = bench.compare("--gate", "--rounds", "8")
     assert done.exit_code == Exit.NOT_DECIDED
     said = " ".join(done.stdout.split())
-    begin = r"Not decided: B is between [\d.]+ % slower and [\d.]+ % faster than A, 8 paired rounds; "
+    begin = r"Undecided: B is between [\d.]+ % slower and [\d.]+ % faster than A, 8 paired rounds; "
     assert re.match(begin + r"\d+ more rounds, about \d+ s, would detect 3 %\.", said), said
     assert bench.compare("--rounds", "8").exit_code == 0, "without a gate it is an answer"
     line = next(line for line in done.stdout.splitlines() if line.startswith("  octant compare --gate --rounds"))
@@ -129,7 +129,7 @@ def test_until_sure_looks_after_every_round_without_a_gate_too(bench: Bench) -> 
     assert bench.compare("--until-sure").exit_code == 0
     assert len(bench.programs.started) == 10, "five rounds are the least that decide"
     shown = " ".join(CliRunner().invoke(application(), ["compare", "--help"], env={"COLUMNS": "200"}).stdout.split())
-    assert "Look after every round, at most --rounds [40]; of two runs with --gate only." in shown
+    assert "test after every round (anytime-valid), at most --rounds [40]" in shown
 
 
 def test_a_gate_ends_with_5_as_soon_as_b_is_slower(bench: Bench) -> None:
@@ -185,15 +185,15 @@ def test_a_stop_keeps_both_runs_and_says_how_to_go_on(bench: Bench) -> None:
     bench.programs = Programs(noise=0.3, stop_at=9)
     done = bench.compare("--rounds", "6", "--env", "A=b c")
     assert done.exit_code == Exit.INTERRUPTED
-    line = done.stderr.splitlines()[-1].removeprefix("Stopped; all is kept. Go on with: ")
+    line = done.stderr.splitlines()[-1].removeprefix("Stopped; all rounds are stored. To continue: ")
     octant, compare, *words = shlex.split(line)
     assert (octant, compare, words[-6:]) == ("octant", "compare", [*bench.store.ids(), "--", "./old", "--", "./new"])
     other = ["true" if word == "./new" else word for word in words]
-    assert "(B was the command './new'); give the same again" in str(bench.refused(*other[2:], both=()))
+    assert "(B was the command './new'); repeat the original command line" in str(bench.refused(*other[2:], both=()))
     without = [word for word in words if word not in ("--env", "A=b c")]
     assert "measured with other options" in str(bench.refused(*without[2:], both=()))
     refusal = bench.refused("--rounds", "6", *bench.store.ids(), both=())
-    assert "what a store says is never started" in str(refusal)
+    assert "commands of a store are never started" in str(refusal)
     done = CliRunner().invoke(application(), ["compare", *words])
     assert done.exit_code == 0, done.output
     assert (len(bench.store.ids()), len(bench.programs.started)) == (2, 12)
@@ -208,17 +208,17 @@ def test_each_value_of_a_knob_is_a_comparison_of_its_own(bench: Bench) -> None:
     assert all(bench.programs.started[number] != bench.programs.started[number + 1] for number in range(0, 32, 2)), (
         "A and B of one value start one after the other"
     )
-    assert "(8 are needed)" in str(bench.refused("n=1,2", "--gate", "--rounds", "6", both=BOTH))
+    assert "(at least 8 are required)" in str(bench.refused("n=1,2", "--gate", "--rounds", "6", both=BOTH))
 
 
 @pytest.mark.parametrize(
     ("both", "why"),
     [
-        (("--",), "1 command lines, not two"),
-        (("--", "./old"), "1 command lines, not two"),
-        (("--", "./old", "--"), "no word of program B"),
-        (("--", "--", "./new"), "no word of program A"),
-        (("--", "./old", "--", "./new", "--", "./third"), "3 command lines, not two"),
+        (("--",), "1 command line instead of two"),
+        (("--", "./old"), "1 command line instead of two"),
+        (("--", "./old", "--"), "the command line of program B is empty"),
+        (("--", "--", "./new"), "the command line of program A is empty"),
+        (("--", "./old", "--", "./new", "--", "./third"), "3 command lines instead of two"),
     ],
 )
 def test_other_than_two_programs_are_refused_with_an_example(bench: Bench, both: tuple[str, ...], why: str) -> None:
@@ -231,7 +231,7 @@ def test_other_than_two_programs_are_refused_with_an_example(bench: Bench, both:
 @pytest.mark.parametrize(
     ("words", "both", "why"),
     [
-        (("last",), BOTH, "'last' is neither knob=value nor one of two runs"),
+        (("last",), BOTH, "'last' is neither KNOB=VALUE nor one of two runs"),
         (("n=1",), ("--", "./old", "--", "./new"), "cannot set n"),
         (("--ranks", "2"), (), "cannot use --ranks"),
         (("--value", "rate=(.*)"), (), "cannot use --value"),
@@ -256,7 +256,7 @@ def test_programs_of_stored_runs_are_refused_with_the_line_to_type(
     refusal = bench.refused(*words, first, last, both=())
     assert refusal.code == Exit.NOT_SUPPORTED
     line = f"octant compare {options} --env A=b -- ./old -- ./new"
-    assert str(refusal) == f"cannot measure these programs again (what a store says is never started); try {line}"
+    assert str(refusal) == f"cannot measure these programs again (commands of a store are never started); try {line}"
 
 
 def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench) -> None:
@@ -264,4 +264,4 @@ def test_runs_that_were_not_measured_in_turn_cannot_be_gone_on_with(bench: Bench
     bench.compare()
     ids = bench.store.ids()
     refusal = bench.refused(ids[0], ids[2])
-    assert "they were not measured in turn" in str(refusal)
+    assert "they were not measured together" in str(refusal)

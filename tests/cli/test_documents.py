@@ -66,7 +66,7 @@ ELSEWHERE = (
 
 
 def filled(command: str) -> str:
-    """A command with what its placeholders may stand for."""
+    """Return a command with its placeholders replaced."""
     return " ".join(PLACEHOLDERS.get(word, word) for word in command.split(" "))
 
 
@@ -101,7 +101,7 @@ def _begin(*_: object, **__: object) -> None:
 
 
 def _with_hpcc(run: StoredRun) -> StoredRun:
-    """The run with its matrix product on a core as a test of HPC Challenge."""
+    """Return the run with its matrix product on one core as a test of HPC Challenge."""
     single = Presentation("SingleDGEMM", test="SingleDGEMM")
     of_one = {
         request.key for request in run.requests if request.subject.workload == "node/gemm" and request.shape.ranks == 1
@@ -114,7 +114,7 @@ def _with_hpcc(run: StoredRun) -> StoredRun:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the commands name: two runs, a study that was measured, a program, files, machines."""
+    """Return a folder with everything that commands name: runs, a measured study, a program, files, machines."""
     folder = tmp_path_factory.mktemp("desk")
     for name in ("machines", "examples"):
         (folder / name).symlink_to(ROOT / name)
@@ -154,8 +154,8 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)  # of mpiexec
     for name in (
         "cli._stored.measure",
-        "cli._rounds.measured",
-        "cli._pair.measured",
+        "cli._rounds.measure_rounds",
+        "cli._pair.measure_programs",
         "launch.watch.watch",
         "simulate.simgrid.second_opinion",
         "simulate.on_model.run",
@@ -165,7 +165,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def carried_out(line: str) -> Result:
-    """What a command prints, and how it ends: well, or with a refusal.
+    """Return the output of a command, which succeeds or is refused.
 
     Raises:
         AssertionError: it fails.

@@ -14,7 +14,7 @@ from study_text import STUDY
 
 SUITE = """
 title = "One loop"
-[[asks]]
+[[requests]]
 workload = "stream"
 title = "a loop"
 knobs = { bytes = "64KiB", seconds = "0.01" }

@@ -15,7 +15,7 @@ def commands(text: str) -> list[str]:
 
 
 def typed(octant: Octant, text: str) -> str:
-    """The transcript with every command's real output."""
+    """Return the transcript with the real output of every command."""
     lines = []
     for command in commands(text):
         program, *words = shlex.split(command)

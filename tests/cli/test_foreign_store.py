@@ -33,7 +33,7 @@ exec "$@"
 
 @pytest.fixture
 def trap(tmp_path: Path, needs: Callable[[str], str]) -> tuple[Path, Path]:
-    """A library, and the file that appears as soon as anything loads it."""
+    """Return a library, and the file that appears as soon as it is loaded."""
     source, library, marker = tmp_path / "trap.c", tmp_path / "trap.so", tmp_path / "sprung"
     source.write_text(TRAP.replace("MARKER", json.dumps(str(marker))))
     subprocess.run([needs("cc"), "-shared", "-fPIC", "-o", library, source], check=True)
@@ -88,7 +88,7 @@ def test_a_library_that_the_user_allows_is_given_to_the_kernel(tmp_path: Path, p
     Store(tmp_path / "store").create("q", machine(), [request(library="/opt/libblas.so")])
     refused = resume(tmp_path / "store", programs)
     assert refused.returncode == Exit.NOT_SUPPORTED
-    assert "try --allow /opt/libblas.so" in refused.stderr
+    assert "add --allow /opt/libblas.so" in refused.stderr
     assert not seen.exists()
     resume(tmp_path / "store", programs, "--allow", "/opt/libblas.so")
     assert "library=/opt/libblas.so" in seen.read_text()
@@ -97,11 +97,11 @@ def test_a_library_that_the_user_allows_is_given_to_the_kernel(tmp_path: Path, p
 @pytest.mark.parametrize(
     ("planted", "why"),
     [
-        (dataclasses.replace(request(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "cannot go on with /srv/x"),
-        (dataclasses.replace(request(), shape=Shape(2, hosts=("their-host",))), "cannot go on with their-host"),
-        (dataclasses.replace(request(), shape=Shape(2, place="2x1, torus=1x2, map=/dev/zero")), "with /dev/zero"),
+        (dataclasses.replace(request(), mpi={"UCX_NET_DEVICES": "/srv/x"}), "cannot use /srv/x"),
+        (dataclasses.replace(request(), shape=Shape(2, hosts=("their-host",))), "cannot use their-host"),
+        (dataclasses.replace(request(), shape=Shape(2, place="2x1, torus=1x2, map=/dev/zero")), "cannot use /dev/zero"),
         (dataclasses.replace(request(), shape=Shape(2, launcher="/srv/launcher")), "no such launcher"),
-        (Request(Subject(command=("touch", "x"))), "cannot go on with the command line 'touch x'"),
+        (Request(Subject(command=("touch", "x"))), "cannot resume 'touch x'"),
     ],
     ids=["setting", "host", "map", "launcher", "command"],
 )

@@ -1,4 +1,4 @@
-"""What `--help` and the tab key say: nothing swallowed, nothing cut off, examples that work, names that it knows."""
+"""`--help` and shell completion: complete pages, one line per command, sentences, examples that work."""
 
 import re
 from pathlib import Path
@@ -29,12 +29,12 @@ def test_help_is_whole_and_fits(command: str) -> None:
     assert all(page.count(example.line) for example in EXAMPLES.get(command, ()))
 
 
-def test_defaults_in_words_are_shown() -> None:
+def test_described_defaults_are_shown() -> None:
     assert "[default: report.html in the run's" in called("report --help")
     assert "[default: the one available]" in " ".join(called("where --help").split())
 
 
-def test_many_options_stand_under_headings() -> None:
+def test_many_options_are_grouped_under_headings() -> None:
     grouped = {}
     for words, command in EVERY.items():
         shown = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
@@ -47,7 +47,7 @@ def test_many_options_stand_under_headings() -> None:
     assert all(len(headings) > 1 for headings in grouped.values())
 
 
-def test_commands_stand_under_headings_in_their_order() -> None:
+def test_commands_are_listed_under_headings_in_order() -> None:
     page = called("--help").splitlines()
     assert [line[:-1] for line in page if line[:-1] in COMMANDS] == list(COMMANDS)
     for words, command in EVERY.items():
@@ -56,13 +56,29 @@ def test_commands_stand_under_headings_in_their_order() -> None:
             assert [line for line in page if line.startswith(f"  {words} ")], words
 
 
-def test_octant_leads_four_kinds_of_people_to_three_commands() -> None:
+def test_octant_shows_three_first_commands_for_each_of_four_groups_of_users() -> None:
     page = called("--help")
     for way in WAYS_IN:
         begin = page.index(f"{way.who}:\n")
         shown = page[begin : page.index("\n\n", begin)].splitlines()[1:]
         assert [line.split("  ")[1] for line in shown] == [example.line for example in way.examples]
         assert [line.rpartition("  ")[2] for line in shown] == [example.gives for example in way.examples]
+
+
+@pytest.mark.parametrize("group", ["", "model", "study"])
+def test_lists_of_commands_have_one_line_per_command(group: str) -> None:
+    page = called(f"{group} --help").partition("Options:\n")[0].splitlines()
+    inside = [words.removeprefix(f"{group} ") for words in EVERY if words.rpartition(" ")[0] == group and words]
+    lines = [line for line in page if line.split()[:1] and line.split()[0] in inside]
+    assert len(lines) == len(inside) > 3
+    assert [line for line in lines if not re.fullmatch(r"  [a-z]+ +[A-Z][a-z]+ .*\.", line)] == []
+
+
+@pytest.mark.parametrize("command", [words for words in EVERY if words])
+def test_help_of_arguments_and_options_is_a_sentence(command: str) -> None:
+    texts = [getattr(one, "help", None) for one in EVERY[command].params]
+    sentences = [re.sub(r" \[(default|file): .*\]", "", text) for text in texts if text]
+    assert [text for text in sentences if not re.fullmatch(r"[A-Z].*[.…]", text)] == []
 
 
 @pytest.mark.parametrize("command", [words for words in EVERY if words])
@@ -78,12 +94,12 @@ def test_every_example_is_of_a_command() -> None:
 @pytest.mark.parametrize(
     "example", dict.fromkeys([*IN_WAYS, *(e for each in EXAMPLES.values() for e in each)]), ids=lambda e: e.line
 )
-def test_the_command_line_reads_an_example(example: Example) -> None:
+def test_examples_are_valid_command_lines(example: Example) -> None:
     read(example.line)
 
 
 @pytest.mark.parametrize("line", ["octant rnu stream", "octant run --rnaks 2 stream", "octant run stream --ranks x"])
-def test_a_line_that_is_wrong_is_not_read(line: str) -> None:
+def test_an_invalid_command_line_is_refused(line: str) -> None:
     with pytest.raises(Exception, match=r"rnu|rnaks|not a valid"):
         read(line)
     with pytest.raises(ValueError, match="no line of octant"):
@@ -98,7 +114,7 @@ def test_a_line_that_is_wrong_is_not_read(line: str) -> None:
         ("octant report pre", "previous"),
     ],
 )
-def test_the_tab_key_knows_names(typed: str, offered: str) -> None:
+def test_shell_completion_offers_names(typed: str, offered: str) -> None:
     words = {"_OCTANT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     result = typer.testing.CliRunner(env=words).invoke(application(), prog_name="octant")
     assert result.output.split() == [offered]

@@ -74,7 +74,7 @@ def test_recording_and_reading_back(tmp_path: Path) -> None:
     root, copy = trees.tree("laptop-6p8e", tmp_path), tmp_path / "räcord of mine"
     recorded = RUN.invoke(application(), ["machine", "--from", str(root), "--record", str(copy)])
     assert recorded.exit_code == 0
-    assert "files of this machine are in" in recorded.stdout
+    assert "files that describe this machine are in" in recorded.stdout
     assert discover(copy).topology == discover(root).topology
     again = RUN.invoke(application(), ["machine", "--from", str(root), "--record", str(copy)])
     assert isinstance(again.exception, Refusal)
@@ -117,7 +117,7 @@ def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, mo
 
 def test_advice_for_people() -> None:
     assert advice_writer.as_text(Diagnosis((said("spoils"), said("note")))).splitlines() == [
-        "Spoils measurements",
+        "Invalidates measurements",
         "",
         "  a spoils title  (some_rule)",
         "    seen  /a/file: 17",
@@ -125,7 +125,7 @@ def test_advice_for_people() -> None:
         "    fix   # first",
         "          do --this",
         "",
-        "Good to know",
+        "Notes",
         "",
         "  a note title  (some_rule)",
         "    seen  /a/file: 17",
@@ -133,9 +133,9 @@ def test_advice_for_people() -> None:
         "    fix   # first",
         "          do --this",
         "",
-        "spoils measurements: 1; costs speed: 0; good to know: 1",
+        "invalidates measurements: 1; reduces performance: 0; notes: 1",
     ]
-    assert advice_writer.as_text(Diagnosis(())) == "Nothing to fix: this system is set up for measuring."
+    assert advice_writer.as_text(Diagnosis(())) == "Nothing to fix: this system is ready for measurements."
 
 
 def test_lines_to_copy_are_never_folded() -> None:
@@ -160,16 +160,16 @@ def test_beside_a_published_machine(tmp_path: Path) -> None:
     lines = shown.stdout.splitlines()
     place = lines[2].index("power575")
     columns = {line[:place].split("  ")[1]: line for line in lines if line.startswith("  ") and line[2:3] != " "}
-    assert columns["clock, stated"][place:] == "4.70 GHz"
-    assert columns["in flight, two threads"][place:] == "184"
+    assert columns["stated clock"][place:] == "4.70 GHz"
+    assert columns["instructions in flight, two threads"][place:] == "184"
     assert "needs 2 hardware threads" not in shown.stdout
-    assert "     octant run core pattern=window\n" in shown.stdout
+    assert "     octant run core pattern=rob-size\n" in shown.stdout
     assert max(map(len, lines)) <= 100
     data = json.loads(RUN.invoke(application(), [*words, "--json"]).stdout)
     rows = {(row["group"], row["name"]): row for row in data["rows"]}
-    assert rows["Core", "clock, stated"]["there"]["value"] == 4.7e9
-    assert rows["Core", "in flight, one thread"]["here"] is None
-    assert rows["Peak", "one core, double"]["there"]["source"] == "assumed"
+    assert rows["Core", "stated clock"]["there"]["value"] == 4.7e9
+    assert rows["Core", "instructions in flight, one thread"]["here"] is None
+    assert rows["Peak", "one core, double precision"]["there"]["source"] == "assumed"
     assert rows["Caches", "L2"]["here"]["source"] == "stated"
 
 

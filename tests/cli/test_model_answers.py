@@ -43,7 +43,7 @@ CLASSES = {"bgp": "link", "power775": "D", "power575-ib": "port", "dragonfly-exa
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A network that limits nothing but its links."""
+    """Return a network that is limited only by its links."""
     path = tmp_path_factory.mktemp("networks") / "bare.toml"
     path.write_text(BARE)
     return str(path)

@@ -45,8 +45,8 @@ def test_each_option_that_a_hint_names_exists(path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("power775", "--run", "last"), "cannot use --run beside power775"),
-        (("power775", "--nodes", "1"), "cannot ask for 1 nodes"),
+        (("power775", "--run", "last"), "cannot use --run with power775"),
+        (("power775", "--nodes", "1"), "cannot use --nodes 1"),
     ],
 )
 def test_what_contradicts_in_a_question_about_hpcc_is_refused(words: tuple[str, ...], why: str) -> None:

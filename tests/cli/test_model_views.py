@@ -65,7 +65,7 @@ def test_report_ends_with_the_path_of_the_page(tmp_path: Path) -> None:
 
 def test_app_predicts_a_time_step() -> None:
     words = ("model", "app", "bgp", "--ranks", "8,64", "--compute", "1ms", "--halo", "3d:64KiB", "--reduce", "8")
-    assert "nothing overlaps" in run(*words)
+    assert "no overlap" in run(*words)
     found = as_json(*words)
     assert found["step"]["compute_s"] == 1e-3
     assert [one["ranks"] for one in found["times"]] == [8, 64]
@@ -89,7 +89,7 @@ def test_app_chooses_the_algorithm_by_time_and_names_it() -> None:
 def test_messages_whose_latency_nothing_states_are_refused(question: tuple[str, ...]) -> None:
     command, *words = question
     asked = ("model", command, "dragonfly-example", *words, "--ranks", "4")
-    with pytest.raises(Refusal, match="states no latency for a message from node 0 to 1"):
+    with pytest.raises(Refusal, match="contains no latency for a message from node 0 to 1"):
         run(*asked)
     for given in (("--overhead", "1us"), ("--latency", "1us"), ("--latency", "0s")):
         run(*asked, *given)
@@ -110,15 +110,15 @@ def test_collective_shows_where_the_fastest_changes() -> None:
     assert [one["algorithm"] for one in changes] == ["recursive-doubling", "rabenseifner", "ring"]
     text = run(*words)
     assert text.splitlines()[-1] == (
-        f"fastest: recursive-doubling, from {changes[1]['bytes_each']:,} bytes rabenseifner, "
-        f"from {changes[2]['bytes_each']:,} bytes ring"
+        f"fastest: recursive-doubling, rabenseifner from {changes[1]['bytes_each']:,} bytes, "
+        f"ring from {changes[2]['bytes_each']:,} bytes"
     )
     assert len(text.splitlines()) == 2 + 28 + 1
 
 
 def test_collective_names_what_it_leaves_out_and_runs_where_it_can() -> None:
     text = run("model", "collective", "bgp", "alltoall", "--ranks", "6", "--routing", "dimension-ordered")
-    assert "left out: cannot run alltoall by pairwise on 6 ranks (not a power of two); try ring" in text
+    assert "excluded: cannot run alltoall by pairwise on 6 ranks (not a power of two); try ring" in text
     assert "routing dimension-ordered" in text
     alone = as_json("model", "collective", "bgp", "barrier", "--ranks", "1")
     assert alone["timings"][0][0]["time_s"] == 0
@@ -154,7 +154,7 @@ def test_collective_refuses_what_means_nothing(words: tuple[str, ...], reason: s
     [
         ((), "either --compute"),
         (("--compute", "1ms", "--run", "last"), "either --compute"),
-        (("--run", "last"), "say --kernel"),
+        (("--run", "last"), "add --kernel"),
         (("--run", "last", "--kernel", "stream"), "cannot find the run"),
         (("--compute", "1ms", "--ranks", "100000"), "cannot place"),
     ],
@@ -175,14 +175,14 @@ def test_an_unknown_second_opinion_is_refused() -> None:
 
 
 def test_a_network_that_is_not_there_is_refused_before_anything_starts() -> None:
-    with pytest.raises(Refusal, match="cannot find the network 'bgq'"):
+    with pytest.raises(Refusal, match="unknown network 'bgq'"):
         run("run", "p2p", "--on-model", "bgq")
 
 
 def test_a_point_on_which_the_model_was_calibrated_is_marked() -> None:
     words = ("model", "scale", "power775", "-t", "ptrans", "--sizes", "1,2,19")
     lines = run(*words).splitlines()
-    assert lines[-1] == "* at 2 the model was calibrated on this: D bytes/s"
+    assert lines[-1] == "* at 2, the model was calibrated with this value: D bytes/s"
     marked = [line.split()[0] for line in lines[2:-2] if "G * " in line]
     assert marked == ["1", "2"]
     known = [point["published"] for point in as_json(*words)["points"]]

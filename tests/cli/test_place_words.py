@@ -12,8 +12,8 @@ ON = ["--on", "core:4 pu:1"]
     ("words", "said"),
     [
         (["8x1", "--for", "slurm"], "try --place 8x1"),
-        (["--place", "2x1", "--from", "taskset -c 0 p"], "cannot take --place beside --from"),
-        (["--smt", "2", "--from", "taskset -c 0 p"], "cannot take --smt beside --from"),
+        (["--place", "2x1", "--from", "taskset -c 0 p"], "cannot use --place with --from"),
+        (["--smt", "2", "--from", "taskset -c 0 p"], "cannot use --smt with --from"),
         (["--place", "2x1", "--for", "srun"], "did you mean slurm?"),
     ],
 )

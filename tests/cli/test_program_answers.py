@@ -82,15 +82,15 @@ def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs
         "2": (False, True),
     }
     compared = measure.octant("compare", before, run.id, cwd=measure.folder).stdout
-    assert re.search(r"Not comparable \(1\)\n.*, n 2.*\n\s+wrong answer in B", compared), compared
+    assert re.search(r"Not comparable \(1\)\n.*, n 2.*\n\s+wrong result in B", compared), compared
     assert "faster" not in compared
 
 
 def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
     done = measure("wrong", "--value", RATE, "--check", "residual within 1%")
     assert done.returncode == Exit.WRONG_ANSWER
-    table = " ".join(done.stdout.partition("wrong answer: no speed")[2].partition("Files")[0].split())
-    assert "WRONG ANSWER: residual" in table
+    table = " ".join(done.stdout.partition("wrong result: no performance reported")[2].partition("Files")[0].split())
+    assert "WRONG RESULT: residual" in table
     assert "0.5 in place of 0.001" in table
     assert not re.search(r"(?:rate|wall time|user time|system time|memory) \d", table), table
     shown = json.loads(measure.octant("report", "--json", cwd=measure.folder).stdout)
@@ -134,13 +134,15 @@ def test_a_check_command_sees_what_the_launch_left_and_decides(measure: Runs) ->
     assert "the last byte is not 8" in done.stderr
     assert "check-0.txt" in {file.name for point in measure.last().points for file in point.files}
     done = measure("right", "--check", "command ./none")
-    assert (done.returncode, "cannot check with './none'" in done.stderr) == (Exit.WRONG_WORD, True)
+    assert (done.returncode, "cannot run the check command './none'" in done.stderr) == (Exit.WRONG_WORD, True)
 
 
 def test_what_two_equal_runs_do_not_share_cannot_be_checked(measure: Runs) -> None:
     for check in ("residual within 1e-9", "file out.dat"):
         done = measure("random", "--check", check)
-        assert (done.returncode, "two equal runs" in done.stderr) == (Exit.NOT_SUPPORTED, True), done.stderr
+        assert (done.returncode, "two launches with equal inputs" in done.stderr) == (Exit.NOT_SUPPORTED, True), (
+            done.stderr
+        )
         assert len(measure.last().points) == 2, "nothing is lost, and nothing else was launched"
     assert measure("random", "--check", "residual within 20%").returncode == 0
 
@@ -151,7 +153,7 @@ def test_what_two_equal_runs_do_not_share_cannot_be_checked(measure: Runs) -> No
         ("rate=Mops total = (.*)", "the most similar line is 'Mop/s total = "),
         ("rate=(Mop/s) total", "is not a number"),
         ("rate[1,lower,none.txt]=x", "none.txt does not exist after the launch"),
-        ("rate=json:a.b", "stdout is not JSON"),
+        ("rate=json:a.b", "stdout contains no JSON document"),
     ],
 )
 def test_a_missing_value_keeps_the_times_and_says_why(measure: Runs, value: str, why: str) -> None:
@@ -179,7 +181,7 @@ def test_the_number_of_launches_is_decided_and_said(octant: Octant, tmp_path: Pa
     done = octant("run", "--", "true", cwd=tmp_path)
     assert done.returncode == 0
     assert "octant: one launch takes" in done.stderr
-    assert ": 6 launches, about" in done.stderr
+    assert "; 6 launches take about" in done.stderr
     assert "[2/6]" in done.stderr
     run = Store(tmp_path / "store").newest()[0]
     assert (run.repeats and run.repeats.repeats, len(run.points)) == (6, 6)

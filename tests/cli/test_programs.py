@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from octant.failure import Exit
 from octant.store import Store, StoredRun
 from octant.store.kept import read_kept
 from paths import Octant
@@ -23,7 +24,7 @@ def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant,
     assert done.returncode == 1
     run = measured(tmp_path / "store")
     (failure,) = run.failures
-    assert failure.reason == "sh ended by SIGSEGV; its output is in the folder files of the run"
+    assert failure.reason == "sh ended by SIGSEGV; its output is in the folder 'files' of the run"
     (file,) = failure.files
     lines = read_kept(run.folder, file).decode().splitlines()
     assert len(lines) == 30
@@ -31,7 +32,7 @@ def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant,
     at = next(n for n, line in enumerate(told) if "the last 20 of 30 lines of the standard error" in line)
     assert str(run.folder / "files" / file.stored) in told[at]
     assert told[at + 1 : at + 21] == [f"  line {number}�[31m    x" for number in range(11, 31)]
-    said = f"octant: nothing could be measured ({failure.reason}); correct that and try octant resume {run.id}"
+    said = f"octant: nothing could be measured ({failure.reason}); correct the cause, then run octant resume {run.id}"
     assert told[at + 21].startswith(said)
     shown = octant("report", cwd=tmp_path)
     assert re.search(r"Files .*1 launch: stderr", " ".join(shown.stdout.split()))
@@ -57,7 +58,7 @@ def test_a_command_after_the_launch_that_fails_is_in_the_caveat_and_told_last(oc
     assert done.returncode == 0
     told = "the command `false` after the launch ended with exit status 1, in 2 of 2 launches"
     assert done.stderr.splitlines()[-1] == f"octant: {told}"
-    assert "! Limited" in done.stdout
+    assert "Reliability: limited." in done.stdout
     assert f"{told.replace('the', 'The', 1)}." in " ".join(done.stdout.partition("\n\n")[2].split())
 
 
@@ -71,7 +72,7 @@ def test_a_program_that_has_gone_when_it_starts_is_a_failed_launch(octant: Octan
 
 @pytest.mark.parametrize("words", [(), ("--gate",)])
 @pytest.mark.parametrize("side", ["A", "B"])
-@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "gave no value: rate: ")])
+@pytest.mark.parametrize(("script", "why"), [("exit 7", "failed: "), ("echo none", "has no value: rate: ")])
 def test_a_comparison_with_a_program_that_fails_or_prints_no_value_ends_with_1(
     octant: Octant, tmp_path: Path, words: tuple[str, ...], side: str, script: str, why: str
 ) -> None:
@@ -83,3 +84,14 @@ def test_a_comparison_with_a_program_that_fails_or_prints_no_value_ends_with_1(
     store = Store(tmp_path / "store")
     runs = [store.read(name) for name in store.ids()]
     assert [len(run.points) + len(run.failures) for run in runs] == [1, 1], "no more rounds"
+
+
+@pytest.mark.parametrize("word", ["./a.out", "/opt/app", "~/app", "sh"])
+def test_a_program_instead_of_a_workload_is_refused_with_the_command_for_programs(
+    word: str, octant: Octant, tmp_path: Path
+) -> None:
+    done = octant("run", word, "n=1", cwd=tmp_path)
+    assert done.returncode == Exit.WRONG_WORD
+    assert done.stderr.startswith(
+        f"octant: cannot measure {word!r} (unknown workload). To measure a program: octant run -- "
+    )

@@ -11,8 +11,8 @@ from octant import workloads
 from octant.cli._progress import RemainingTime, progress_of
 from octant.request import Presentation, Request, Subject
 from octant.runs import rounds
-from octant.runs.carry_out import LaunchStart, carry_out, in_turn
 from octant.runs.durations import Durations
+from octant.runs.session import LaunchStart, execute_run, run_all
 from octant.store import Store, StoredRun
 
 TOOK_S = {"1MiB": 0.3, "2MiB": 2.5, "1KiB,2KiB,4KiB,8KiB,16KiB": 1.1}
@@ -48,7 +48,7 @@ def test_of_a_program_nothing_is_promised_before_it_has_run_once(tmp_path: Path)
     run = Store(tmp_path).create("q", machine(), [Request(Subject(command=("./app",)), repeats=3)])
     now = [0.0]
     clock = RemainingTime(run.remaining(), {}, now=lambda: now[0])
-    assert clock.promise() == "3 launches"
+    assert clock.announcement() == "3 launches"
     told = []
     for number, launch in enumerate(run.launches):
         clock.is_new(LaunchStart(planned(launch, run.records), number, run.records))
@@ -80,7 +80,9 @@ def test_values_that_are_started_one_by_one_are_counted_one_by_one(
     store = Store(tmp_path)
     run = store.create("q", machine(), [request(3, library="a,b", n="16,32")])
     with progress_of(run.remaining(), rounds.rounds_of(run)) as observe:
-        carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), observe, Kernel())
+        execute_run(
+            store, run, run_all(run.launches), functools.partial(planned, records=run.records), observe, Kernel()
+        )
     first, *lines = capsys.readouterr().err.splitlines()
     assert first.startswith("6 launches in 3 rounds")
     assert [line.partition("]")[0] for line in lines] == [f"[round {1 + n // 2}/3, {n + 1}/6" for n in range(6)]
@@ -89,7 +91,7 @@ def test_values_that_are_started_one_by_one_are_counted_one_by_one(
 def test_lines_say_what_is_planned_and_count_rounds(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:
     with progress_of(run.remaining(), rounds.rounds_of(run)) as observe:
         plan = functools.partial(planned, records=run.records)
-        carry_out(Store(run.folder.parent.parent), run, in_turn(run.launches), plan, observe, Kernel())
+        execute_run(Store(run.folder.parent.parent), run, run_all(run.launches), plan, observe, Kernel())
     first, *lines = capsys.readouterr().err.splitlines()
     assert first.startswith("15 launches in 6 rounds, about ")
     assert lines[0].startswith("[round 1/6, 1/15] node/stream")

@@ -27,11 +27,11 @@ def run(tmp_path: Path) -> StoredRun:
 def test_a_long_run_says_what_its_promise_rests_on(run: StoredRun, capsys: pytest.CaptureFixture[str]) -> None:
     with progress_of(run.remaining(), {}, 60.0, SLOW):
         pass
-    assert capsys.readouterr().err == "6 launches, about 3.0 min (as 2 runs here took)\n"
+    assert capsys.readouterr().err == "6 launches, about 3.0 min (estimated from 2 earlier runs)\n"
     with progress_of(run.remaining(), {}, 60.0):
         pass
     assert capsys.readouterr().err == "6 launches, about 62 s (a rough estimate: no run here says)\n"
-    assert RemainingTime(run.remaining(), {}).promise() == "6 launches, about 2 s"
+    assert RemainingTime(run.remaining(), {}).announcement() == "6 launches, about 2 s"
 
 
 def test_what_it_took_is_compared_with_the_promise(
@@ -44,5 +44,5 @@ def test_what_it_took_is_compared_with_the_promise(
         finish(Store(run.folder.parent.parent), run, None, shown.append, 60.0, SLOW)
     assert (shown, ended.value.exit_code) == ([run], Exit.CANNOT_RUN)
     said = capsys.readouterr().err
-    assert "octant: took 0 s, about 3.0 min were expected\n" in said
+    assert "octant: the run took 0 s (estimate: 3.0 min)\n" in said
     assert "octant: nothing could be measured (no record of them came); correct that and try octant resume" in said

@@ -25,7 +25,7 @@ class Number:
         return " ".join((*self.command, self.name))
 
     def invoke(self, value: object) -> str:
-        """What the command says to the number, which stands before anything else that it may need."""
+        """Return the message of the command on the number, which it checks first."""
         words = [*self.command, *([f"{self.name}={value}"] if self.name else ["bgp", "--", str(value)])]
         result = typer.testing.CliRunner().invoke(application(), words)
         assert result.exit_code == 2, (result.output, result.exception)

@@ -10,6 +10,8 @@ from typer.testing import CliRunner, Result
 from fake_run import WORKLOADS, fake_run, write_run
 from octant import workloads
 from octant.cli import application
+from octant.cli._run import shown
+from octant.cli._stored import find_run
 from octant.failure import Refusal
 from octant.record import Samples
 
@@ -49,12 +51,21 @@ def test_report_prints_the_table_and_the_path_last(store: Path) -> None:
     assert "Gflop/s" in result.stdout
 
 
+@pytest.mark.parametrize("every", [False, True])
+def test_an_evaluation_writes_all_samples_if_requested(store: Path, every: bool) -> None:
+    run = find_run(store, "last")
+    shown(json=True, notes=False, page=True, all_samples=every)(run)
+    page = (run.folder / "report.html").read_text(encoding="utf-8")
+    assert ("This page holds all" in page) == every
+    assert "--all-samples" in CliRunner().invoke(application(), ["evaluate", "--help"]).stdout
+
+
 def test_report_takes_a_network_of_the_catalogue_to_draw_beside_messages(store: Path, tmp_path: Path) -> None:
     done = call(store, "report", "last", "--model", "bgp", "-o", str(tmp_path / "page.html"))
     assert done.exit_code == 0, done.output
     refused = call(store, "report", "last", "--model", "nowhere", "-o", str(tmp_path / "none.html"))
     assert isinstance(refused.exception, Refusal)
-    assert "cannot find the network 'nowhere'" in str(refused.exception)
+    assert "unknown network 'nowhere'" in str(refused.exception)
     assert not (tmp_path / "none.html").exists()
 
 
@@ -104,8 +115,8 @@ def test_export_to_nowhere_is_refused(store: Path, tmp_path: Path) -> None:
 def test_compare_gives_no_verdict_on_single_launches_and_its_gate_measures_or_refuses(store: Path) -> None:
     shown = call(store, "compare")
     assert shown.exit_code == 0
-    assert "No verdict (13)" in shown.stdout
-    assert "no verdict: 1 of 4 launches on each side" in shown.stdout
+    assert "Insufficient data (13)" in shown.stdout
+    assert "insufficient data: 1 of 4 launches on each side" in shown.stdout
     document = json.loads(call(store, "compare", "--json").stdout)
     assert (document["a"], document["b"], document["regressions"]) == (
         "20261122-000000-aaaa",

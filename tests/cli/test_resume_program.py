@@ -20,7 +20,7 @@ from paths import Octant
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A directory of the user, in which the command works; its store is beside it."""
+    """Return a directory of the user in which the command works, next to its store."""
     path = tmp_path / "work"
     path.mkdir()
     return path
@@ -31,7 +31,7 @@ def subject(folder: Path, **parts: Any) -> Subject:
 
 
 def stored(folder: Path, asked: Subject, knobs: str = "1", where: str = "asked.json", repeats: int = 1) -> StoredRun:
-    """A run that nothing was measured of yet; in plan.jsonl a planted launch is one that was decided later."""
+    """Return a run without measurements; a planted launch in plan.jsonl was decided later."""
     request, store = Request(asked, {"n": knobs}, repeats=repeats), Store(folder.parent / "store")
     if where == "asked.json":
         return store.create("q", machine(), [request])
@@ -44,14 +44,14 @@ def stored(folder: Path, asked: Subject, knobs: str = "1", where: str = "asked.j
 @pytest.mark.parametrize(
     ("planted", "why"),
     [
-        ({"command": ("touch", "MARKER")}, "word 1 of the command line is 'true', and in the run 'touch'"),
-        ({"command": ("true", "{n}", "x")}, "the command line has 2 words, and in the run 3"),
-        ({"environment": {"LD_PRELOAD": "MARKER"}}, "the variable LD_PRELOAD is '.*' in the run, and is not given"),
-        ({"input": "MARKER"}, "the input is not given, and in the run '"),
-        ({"directory": "/"}, "the working directory is '.*', and in the run '/'"),
-        ({"before": (("touch", "MARKER"),)}, "--before is not given, and in the run 'touch"),
-        ({"after": (("touch", "MARKER"),)}, "--after is not given, and in the run 'touch"),
-        ({"checks": (ProgramCheck("command", command=("touch", "MARKER")),)}, "--check command is not given, and in"),
+        ({"command": ("touch", "MARKER")}, "argument 1 of the command line is 'true', but 'touch' in the run"),
+        ({"command": ("true", "{n}", "x")}, "the command line has 2 arguments, but 3 in the run"),
+        ({"environment": {"LD_PRELOAD": "MARKER"}}, "the variable LD_PRELOAD is missing; it is '.*' in the run"),
+        ({"input": "MARKER"}, "the input is missing, but '"),
+        ({"directory": "/"}, "the working directory is '.*', but '/' in the run"),
+        ({"before": (("touch", "MARKER"),)}, "--before is missing, but 'touch"),
+        ({"after": (("touch", "MARKER"),)}, "--after is missing, but 'touch"),
+        ({"checks": (ProgramCheck("command", command=("touch", "MARKER")),)}, "--check command is missing, but "),
     ],
     ids=["command", "more words", "variable", "input", "directory", "before", "after", "check"],
 )
@@ -67,7 +67,7 @@ def test_nothing_that_only_a_store_says_is_started(
     assert re.search(why, done.stderr), done.stderr
     unnamed = octant("resume", "last", cwd=folder)
     assert unnamed.returncode == Exit.NOT_SUPPORTED
-    assert "what a store says is never started" in unnamed.stderr
+    assert "command lines in a store are never executed" in unnamed.stderr
     assert not marker.exists()
     assert (run.plan.read_text() if run.plan.exists() else "") == before, "nothing was started"
 
@@ -113,8 +113,8 @@ def test_a_file_elsewhere_that_only_a_store_names_is_not_read(
     stored(folder, subject(folder, **planted))
     done = octant("resume", "last", "n=1", "--", "true", "{n}", cwd=folder)
     assert done.returncode == Exit.NOT_SUPPORTED
-    assert "it is outside of the folder in which the program works" in done.stderr
-    assert "try --allow " in done.stderr
+    assert "it is outside the working directory of the program" in done.stderr
+    assert "add --allow " in done.stderr
 
 
 def test_a_reference_is_read_if_the_check_is_given_again(folder: Path, octant: Octant) -> None:
@@ -122,7 +122,7 @@ def test_a_reference_is_read_if_the_check_is_given_again(folder: Path, octant: O
     done = octant("resume", "last", "n=1", "--check", "file a = /etc/hostname", "--", "true", "{n}", cwd=folder)
     assert "it is outside" not in done.stderr
     other = octant("resume", "last", "n=1", "--check", "file a = b", "--", "true", "{n}", cwd=folder)
-    assert "--check is not as in the run" in other.stderr
+    assert "--check differs from that of the run" in other.stderr
 
 
 def test_the_line_that_is_shown_goes_on_with_the_run(folder: Path, octant: Octant) -> None:
@@ -139,7 +139,7 @@ def test_the_line_that_is_shown_goes_on_with_the_run(folder: Path, octant: Octan
     (folder / "in put").write_text("x\n")
     run = stored(folder, subject(folder, **parts), knobs="1,2")
     refused = octant("resume", "last", cwd=folder)
-    line = shlex.split(refused.stderr.partition("; if you know what it starts, try ")[2])
+    line = shlex.split(refused.stderr.partition("; if you trust it, run ")[2])
     assert line[:3] == ["octant", "resume", run.id]
     done = octant(*line[1:], cwd=folder)
     assert done.returncode == Exit.OK, done.stderr
@@ -152,15 +152,15 @@ def test_the_line_that_is_shown_goes_on_with_the_run(folder: Path, octant: Octan
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["n=2", "--", "true", "{n}"], "the knob n is '2', and in the run '1'"),
-        (["--", "true", "{n}"], "the knob n is '1' in the run, and is not given"),
-        (["n=1", "--env", "A=b", "--", "true", "{n}"], "the variable A is given, and is not in the run"),
-        (["n=1", "--value", "x=y", "--", "true", "{n}"], "--value is not as in the run"),
-        (["n=1", "--keep", "x", "--", "true", "{n}"], "--keep is not as in the run"),
-        (["n=1", "--fresh-dir", "--", "true", "{n}"], "--fresh-dir is given, and is not in the run"),
-        (["n=1", "--", "true", "{n} "], "word 2 of the command line is '{n} ', and in the run '{n}'"),
-        (["n=1", "--"], "no word follows --"),
-        (["n=1", "--env", "A=b"], "what a store says is never started"),
+        (["n=2", "--", "true", "{n}"], "the knob n is '2', but '1' in the run"),
+        (["--", "true", "{n}"], "the knob n is missing; it is '1' in the run"),
+        (["n=1", "--env", "A=b", "--", "true", "{n}"], "the run has no variable A"),
+        (["n=1", "--value", "x=y", "--", "true", "{n}"], "--value differs from that of the run"),
+        (["n=1", "--keep", "x", "--", "true", "{n}"], "--keep differs from that of the run"),
+        (["n=1", "--fresh-dir", "--", "true", "{n}"], "the run does not use --fresh-dir"),
+        (["n=1", "--", "true", "{n} "], "argument 2 of the command line is '{n} ', but '{n}' in the run"),
+        (["n=1", "--"], "the command line after -- is missing"),
+        (["n=1", "--env", "A=b"], "command lines in a store are never executed"),
     ],
 )
 def test_the_first_difference_is_shown(folder: Path, octant: Octant, words: list[str], why: str) -> None:
@@ -168,11 +168,11 @@ def test_the_first_difference_is_shown(folder: Path, octant: Octant, words: list
     done = octant("resume", "last", *words, cwd=folder)
     assert done.returncode != Exit.OK
     assert why in done.stderr
-    assert why.startswith("no word") or f"try octant resume {run.id} n=1 -- true {{n}}" in done.stderr
+    assert why.startswith("the command line after") or f"run octant resume {run.id} n=1 -- true {{n}}" in done.stderr
 
 
 def test_a_run_of_workloads_takes_no_program(octant: Octant, tmp_path: Path) -> None:
     Store(tmp_path / "store").create("q", machine(), [Request(Subject("node/stream"), repeats=1)])
     assert "it is a run of workloads" in octant("resume", "last", "--", "true").stderr
     assert "--env" in octant("resume", "last", "--env", "A=b").stderr
-    assert "knobs of a run are stored with it" in octant("resume", "last", "bytes=1").stderr
+    assert "the knobs are stored with the run" in octant("resume", "last", "bytes=1").stderr

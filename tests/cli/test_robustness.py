@@ -26,7 +26,7 @@ def only_run(environment: Mapping[str, str]) -> StoredRun:
 
 
 def alive(name: str) -> list[int]:
-    """Processes whose command line holds `name`."""
+    """Return the processes whose command line contains `name`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -161,7 +161,7 @@ def _names(pids: list[int]) -> list[str]:
 
 @pytest.fixture
 def small() -> Iterator[Mounted]:
-    """A folder on a file system of 1 MiB."""
+    """Yield a folder on a file system of 1 MiB."""
     try:
         with tmpfs("size=1m") as mounted:
             yield mounted
@@ -241,7 +241,7 @@ def test_a_read_only_store_can_still_be_read(octant: Octant, small: Mounted) -> 
 def test_no_mpi_is_said_with_the_way_out(octant: Octant) -> None:
     done = octant("run", *QUICK, "--ranks", "2", env={"OCTANT_MPIEXEC": "/nowhere/mpiexec"})
     assert done.returncode == 1
-    assert "/nowhere/mpiexec is no program" in done.stderr
+    assert "/nowhere/mpiexec is not a program" in done.stderr
     assert "pip install mpich" in done.stderr
 
 
@@ -260,7 +260,7 @@ def test_on_one_core_everything_still_runs(
     assert done.returncode == 0, done.stderr
     (point,) = only_run(environment).points
     assert point.share_cores
-    assert "2 threads on 1 hardware thread: oversubscribed" in done.stdout
+    assert "2 threads share 1 hardware threads" in done.stdout
 
 
 def test_a_locale_with_decimal_commas_changes_nothing(octant: Octant, environment: Mapping[str, str]) -> None:
@@ -281,7 +281,7 @@ def test_paths_with_spaces_and_letters_of_all_kinds_work(octant: Octant, tmp_pat
     ("words", "sentence"),
     [
         (("run", "strem"), "no workload 'strem'"),
-        (("run", "stream", "byts=1"), "no such knob of node/stream"),
+        (("run", "stream", "byts=1"), "node/stream has no knob"),
         (("run", "stream", "bytes"), "not of the form knob=value"),
         (("run", "stream", "bytes=1", "bytes=2"), "bytes=a,b"),
         (("run", "stream", "bytes=many"), "as a"),
@@ -311,7 +311,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "pages=huge"), "not a page size"),
         (("run", "stream", "memory=near"), "try default, local"),
         (("run", "stream", "precision=-1"), "as a number from 0 up"),
-        (("run", "stream", "bytes=1MiB,1MiB"), "a value is repeated"),
+        (("run", "stream", "bytes=1MiB,1MiB"), "contains a value twice"),
         (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "try --launcher with one of"),
         (("run", "stream", "bytes=many", "--launcher", "sbatch", "--script", "job.sh"), "as a size"),
         (("run", "stream", "groups=3", "--ranks", "2", "--launcher", "pbs", "--script", "job.sh"), "or --ranks 3"),
@@ -319,7 +319,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "--launcher", "sbatch", "--script", "job.sh", "--minutes", "0"), "--minutes"),
         (("run", "stream", "--launcher", "sbatch"), "try --script FILE"),
         (("evaluate", "--only", "stream", "--only", "node/randomaccess"), "try octant run node/randomaccess"),
-        (("evaluate", "--suite", "mine"), "neither a file nor one of ours"),
+        (("evaluate", "--suite", "mine"), "no suite or file has this name"),
     ],
 )
 def test_a_wrong_value_exits_2_and_leaves_no_run(

@@ -65,7 +65,7 @@ def test_many_damaged_lines_are_counted(store: Store) -> None:
         file.write("nonsense\n" * 100)
     done = CliRunner().invoke(application(), ["runs", "--store", str(store.root)])
     assert done.stderr.count("torn or no record") == 20
-    assert "81 more lines are not read" in done.stderr
+    assert "81 more lines cannot be read" in done.stderr
 
 
 def test_a_stored_setting_that_nobody_knows_is_not_set_on_resuming(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_misspelt_word_gets_the_right_one(
     assert list(tmp_path.iterdir()) == [], "nothing was begun"
 
 
-SUITE = "title = 'x'\n[[asks]]\nworkload = 'stream'\nknobs = { KNOB }\n"
+SUITE = "title = 'x'\n[[requests]]\nworkload = 'stream'\nknobs = { KNOB }\n"
 QUESTION = """question = "Is b faster?"
 [baseline]
 which = "a"
@@ -84,11 +84,11 @@ b = { knobs = { KNOB } }
 @pytest.mark.parametrize(
     ("knob", "said"),
     [
-        ("kernel = 'traid'", "cannot set kernel=traid (no such choice); did you mean triad?"),
-        ("byets = '1MiB'", "cannot set 'byets' (no such knob of node/stream); did you mean bytes?"),
+        ("kernel = 'traid'", "invalid value kernel=traid; did you mean triad?"),
+        ("byets = '1MiB'", "node/stream has no knob 'byets'; did you mean bytes?"),
         ("bytes = '1e30'", "no whole number of bytes"),
-        ("bytes = '1KiB'", "cannot set bytes=1KiB (the least is 3KiB)"),
-        ("threads = '5000'", "(the most is 4096)"),
+        ("bytes = '1KiB'", "bytes=1KiB is out of range (the minimum is 3KiB)"),
+        ("threads = '5000'", "(the maximum is 4096)"),
         ("pages = '3KiB'", "pages"),
         ("groups = '9'", "groups"),
     ],

@@ -214,21 +214,21 @@ def test_a_library_that_is_not_there_is_refused(bind: Bind, tmp_path: Path) -> N
     ("words", "said"),
     [
         (("--rank", "1"), "ranks come in order"),
-        (("--segments", "stack+heap", "--preload", "x"), "no such part of a program"),
-        (("--segments", "stack"), "cannot use one of --segments and --preload alone"),
+        (("--segments", "stack+heap", "--preload", "x"), "not a list of text, data, stack"),
+        (("--segments", "stack"), "cannot use --segments without --preload"),
         (("--no-thp", "--segments", "stack", "--preload", "x"), "drop one of them"),
-        (("cpus=0",), "it stands before --rank"),
+        (("cpus=0",), "unexpected argument before --rank"),
         (("--rank", "0", "cpu=0"), "not cpus=, threads= or mem="),
         (("--rank", "0", "cpus=3-1"), "not a list"),
         (("--rank", "0", "cpus=0,,1"), "not a list"),
-        (("--rank", "0", "mem=bind"), "it needs memory nodes"),
-        (("--rank", "0", "mem=local:0"), "it takes no nodes"),
+        (("--rank", "0", "mem=bind"), "this policy needs memory nodes"),
+        (("--rank", "0", "mem=local:0"), "this policy takes no nodes"),
         (("--rank", "0", "mem=near"), "no such memory policy"),
         (("--rank", "0", "cpus=0", "threads=1"), "its rank has 0"),
-        (("--rank", "0", "--rank", "1"), "cannot tell which rank"),
+        (("--rank", "0", "--rank", "1"), "cannot determine the local rank"),
         (("--rank", "0", "--local-rank", "1"), "there are places for 1 ranks"),
         (("--ranks",), "no such option"),
-        (("--die-with", "me"), "a process is a number"),
+        (("--die-with", "me"), "not a process ID"),
         (("--no-thp", "--heap", "thp"), "drop one of them"),
     ],
 )
@@ -241,7 +241,7 @@ def test_words_it_cannot_read_are_refused(bind: Bind, words: tuple[str, ...], sa
 
 
 def test_a_refusal_is_recorded_with_its_code_for_each_rank(bind: Bind, tmp_path: Path) -> None:
-    """`carry_out` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
+    """`execute_run` reads it: launchers change exit statuses, and need not pass on what is said on standard error."""
     records = tmp_path / "records.jsonl"
     recording = ("--refusal", str(refusal_path(records)))
     absent = bind(*recording, "--rank", "0", f"cpus={CPUS[0]},4095")
@@ -264,7 +264,7 @@ def test_it_starts_nothing_for_a_parent_that_has_ended(bind: Bind) -> None:
     assert bind("--die-with", str(os.getpid())).returncode == 0
     orphan = bind("--die-with", str(os.getpid() + 1))
     assert (orphan.returncode, orphan.stdout) == (1, "")
-    assert "the process that started this one has ended" in orphan.stderr
+    assert "the parent process has ended" in orphan.stderr
 
 
 def test_the_program_gets_its_own_words_and_its_own_end(bind: Bind) -> None:
@@ -326,7 +326,7 @@ def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
             done = subprocess.run(words, capture_output=True, text=True, check=False, **nobody)  # type: ignore[call-overload]
             assert done.returncode == code, done.stderr
             assert done.stdout == ("" if code else "65534\n")
-            assert ("rights that the caller lacks" in done.stderr) == bool(code)
+            assert ("cannot run with privileges" in done.stderr) == bool(code)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hosts import Hosts, NoHosts, hosts, loopback_ssh, real_ssh, received_bytes
-from octant.analysis.given import all_mismatches
+from octant.analysis.mismatches import all_mismatches
 from octant.store import Store
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 

@@ -20,15 +20,15 @@ from octant.launch import link as links
 from octant.launch.link import Link, parse_link
 from octant.launchers import JobSize
 from octant.launchers.mpiexec import options
-from octant.record import Crossing, Point, Process, RecordError
+from octant.record import LinkTraffic, Point, Process, RecordError
 from octant.record.lines import Reader
-from octant.record.written import link_line
+from octant.record.writer import link_line
 from octant.report.claims import link_text
 from octant.report.tables.table import table
 from octant.report.tables.text import lines
 from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
-from octant.runs.command_line import Where
+from octant.runs.command_line import LaunchTarget
 from octant.simulate.timestep import measured_step
 from octant.store import run_request
 from octant.workloads import workload
@@ -131,8 +131,8 @@ REPORT = b'{"sent":[{"bytes":10,"packets":2},{"bytes":20,"packets":3}],"real_tim
 def test_what_crossed_is_read_back_from_its_line() -> None:
     reader = Reader()
     assert reader.read(link_line("pingpong-0", "100Mbit/s,delay=1ms", REPORT).encode()) is None
-    assert reader.crossings == {
-        "pingpong-0": Crossing(
+    assert reader.link_traffic == {
+        "pingpong-0": LinkTraffic(
             "pingpong-0", "100Mbit/s,delay=1ms", (10, 20), (2, 3), {"least": 1, "median": 1050000}, 5, 1, True
         )
     }
@@ -174,7 +174,7 @@ def test_the_page_says_below_its_table_what_a_link_is() -> None:
 
 def test_patterns_over_a_link_have_one_rank_on_each_host() -> None:
     with pytest.raises(Refusal, match="cannot measure 4 ranks on 2 hosts"):
-        mpi_patterns.requests(["pingpong"], 4, where=Where(link="100Mbit/s"))
+        mpi_patterns.requests(["pingpong"], 4, where=LaunchTarget(link="100Mbit/s"))
 
 
 def test_runs_with_and_without_a_link_have_no_figure_in_common(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def one_way_s(point: Point) -> float:
 
 def beside_the_delay(stored: StoredRun) -> float:
     """What a message takes, in seconds, beyond what the relay held the quickest tenth of packets back."""
-    (point,), (crossing,) = stored.points, stored.crossings.values()
+    (point,), (crossing,) = stored.points, stored.link_traffic.values()
     return one_way_s(point) - crossing.delay_ns["tenth"] * 1e-9
 
 
@@ -98,7 +98,7 @@ def test_two_sizes_give_the_rate_of_the_bucket(run: Run) -> None:
     hosts = {given.host for point in stored.points for given in point.given}
     assert hosts == {"host1", "host2"}
     assert {point.process.link for point in stored.points} == {"100Mbit/s"}
-    (crossing,) = stored.crossings.values()
+    (crossing,) = stored.link_traffic.values()
     assert min(crossing.sent_bytes) > 5 * 1048576  # each message crossed, in both directions
     asked = json.loads((stored.folder / "asked.json").read_text())
     assert asked["asks"][0]["shape"]["link"] == "100Mbit/s"
@@ -109,7 +109,7 @@ def test_a_message_takes_the_delay_that_the_relay_recorded(run: Run) -> None:
     def measure() -> tuple[float, StoredRun]:
         near = beside_the_delay(run("bytes=8", "seconds=0.2", "--link=100Mbit/s,delay=1us"))
         stored = run("bytes=8", "seconds=0.5", "--link=100Mbit/s,delay=2ms")
-        (crossing,) = stored.crossings.values()
+        (crossing,) = stored.link_traffic.values()
         assert crossing.delay_ns["least"] >= 2_000_000
         assert crossing.dropped == 0
         return 1 + (beside_the_delay(stored) - near) * 1e9 / crossing.delay_ns["tenth"], stored

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernel_run import OPEN_MPI
-from octant.analysis.given import all_mismatches
+from octant.analysis.mismatches import all_mismatches
 from octant.store import Store, StoredRun
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 
@@ -135,7 +135,7 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
     moved.write_text(f'#!/bin/sh\nexec taskset -c {CPUS[1]} {kernels}/octant-node-stream "$@"\n')
     moved.chmod(0o755)
     done = octant("run", *QUICK, "--place", f"1x1,cpus={CPUS[0]}", env={"OCTANT_KERNELS": str(tmp_path)})
-    assert f"NOT AS ASKED: rank 0: asked for hardware threads {CPUS[0]}, may use {CPUS[1]}" in done.stderr
+    assert f"the request was not met: rank 0: CPUs {CPUS[0]} requested, bound to {CPUS[1]}" in done.stderr
     assert "NOT AS ASKED" in done.stdout
 
 
@@ -147,13 +147,13 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
         (("--place", "nonsense"), "cannot read 'nonsense'", 2),
         (("--place", "4096x1"), "the largest that fits", 3),
         (("--launcher", "mpirum"), "try one of direct, flux, mpiexec, srun", 2),
-        (("--place", "2x1", "--ranks", "3"), "cannot deal 3 ranks to nodes of 2", 2),
-        (("--hosts", "a,a"), "cannot use a host twice", 2),
-        (("--hosts", "@/nowhere"), "cannot read the file of hosts", 1),
-        (("--hosts", "@/proc/self/exe"), "cannot read the file of hosts", 2),
-        (("--hosts", "a,-oProxyCommand=x"), "cannot use the host '-oProxyCommand=x'", 2),
-        (("--hosts", "a:2"), "see --ranks", 2),
-        (("--hosts", "a;b"), "cannot use the host", 2),
+        (("--place", "2x1", "--ranks", "3"), "cannot distribute 3 ranks to nodes with 2", 2),
+        (("--hosts", "a,a"), "a host occurs twice", 2),
+        (("--hosts", "@/nowhere"), "cannot read the host file", 1),
+        (("--hosts", "@/proc/self/exe"), "cannot read the host file", 2),
+        (("--hosts", "a,-oProxyCommand=x"), "invalid host name '-oProxyCommand=x'", 2),
+        (("--hosts", "a:2"), "--ranks sets the number", 2),
+        (("--hosts", "a;b"), "invalid host name", 2),
         (("threads=many",), "cannot read 'many' as a whole number", 2),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_script_is_handed_over_and_the_answer_given(tmp_path: Path, monkeypatc
 def test_the_command_that_submits_a_script_is_printed(octant: Octant, tmp_path: Path, system: str, line: str) -> None:
     done = octant("run", "--launcher", system, "--script", "my job.sh", "--", "true", cwd=tmp_path)
     assert done.stdout == "my job.sh\n"
-    assert done.stderr.splitlines()[-1] == f"octant: submit it with: {line}"
+    assert done.stderr.splitlines()[-1] == f"octant: to submit the job: {line}"
 
 
 def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,5 +101,5 @@ def test_what_cannot_be_submitted_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_directive_is_one_line() -> None:
     from octant.runs import command_line
 
-    with pytest.raises(Refusal, match="of several lines"):
+    with pytest.raises(Refusal, match="with a line break"):
         command_line.job("stream", [], 1, "", None, 30, ("--partition=debug\ntouch pwned",))

@@ -140,10 +140,10 @@ def test_one_name_is_one_launcher_in_each_role() -> None:
     ("text", "why"),
     [
         ('TITLE = "T"', "it has no role of a launcher"),
-        ("def to_syntax(p, r, t): ...", "it declares no TITLE"),
-        ('TITLE = "T"\nMARK = "x"', "it declares no from_syntax"),
-        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it declares no OPTIONS"),
-        ('TITLE = "T"\ndef script(job): ...', "it declares no LAUNCHER"),
+        ("def to_syntax(p, r, t): ...", "it does not declare TITLE"),
+        ('TITLE = "T"\nMARK = "x"', "it does not declare from_syntax"),
+        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it does not declare OPTIONS"),
+        ('TITLE = "T"\ndef script(job): ...', "it does not declare LAUNCHER"),
         ('TITLE = "T"\nNAMES = {"begin": "t"}\ndef to_syntax(p, r, t): ...', "the role 'begin', which does not exist"),
     ],
 )

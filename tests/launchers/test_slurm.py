@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from octant.analysis.given import all_mismatches
+from octant.analysis.mismatches import all_mismatches
 from octant.launchers import to_syntax
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus

@@ -1,4 +1,4 @@
-"""What a probe proves of MPI settings: read-back is spelling, an effect is proof, and a fall back to TCP is a caveat."""
+"""What a probe proves of MPI settings: a read-back, an effect, and the caveat about a fall-back to TCP."""
 
 import dataclasses
 import itertools
@@ -330,4 +330,4 @@ def test_shared_memory_that_drops_out_is_told(open_mpi: Octant) -> None:
     """Eight buffers of that size do not fit the default segment: all messages go over TCP, without a message."""
     name = "OMPI_MCA_btl_sm_eager_limit"
     done = open_mpi("run", "p2p", "bytes=8", "--ranks", "2", "seconds=0.1", "--mpi", f"{name}=4194384")
-    assert "NOT AS ASKED: messages within the node leave shared memory" in done.stderr, done.stderr
+    assert "the request was not met: messages within the node leave shared memory" in done.stderr, done.stderr

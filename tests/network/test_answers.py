@@ -245,13 +245,13 @@ def rounded(value: Any) -> Any:
 
 
 def described(text: str) -> dict[str, Any]:
-    """The first lines of a text, how many there are, and a checksum of all."""
+    """Return the first lines of a text, their number, and a checksum of all."""
     lines = text.splitlines()
     return {"lines": len(lines), "checksum": zlib.crc32(text.encode()), "first": lines[:12]}
 
 
 def refusal(refused: Callable[[], object]) -> list[Any]:
-    """The text and exit code of what is refused."""
+    """Return the message and exit code of a refusal."""
     with pytest.raises(Refusal) as raised:
         refused()
     return [str(raised.value), int(raised.value.code)]

@@ -148,7 +148,7 @@ def test_hosts_do_not_pass_on_what_is_not_theirs() -> None:
 
 
 def test_a_class_without_cables_cannot_fail() -> None:
-    with pytest.raises(Refusal, match="no such cable"):
+    with pytest.raises(Refusal, match="there is no cable of class D"):
         failure_sweep(alone := load("power775").at_size(1), uniform(alone), "D")
 
 

@@ -50,5 +50,5 @@ def test_a_file_that_is_no_dump_is_refused(text: str, words: str, tmp_path: Path
 
 
 def test_a_name_that_nothing_has_is_refused() -> None:
-    with pytest.raises(Refusal, match="cannot find the network 'bpg'"):
+    with pytest.raises(Refusal, match="unknown network 'bpg'"):
         inventory("bpg")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from octant.failure import Refusal
-from octant.network.noise import Interruption, late, read_interruptions
+from octant.network.noise import Interruption, operation_delay, read_interruptions
 
 LENGTH, EVERY, SECONDS = 50e-6, 10e-3, 15e-6
 
@@ -31,7 +31,7 @@ def drawn_late_s(ranks: int, noise: list[Interruption], trials: int, seed: int) 
 def test_the_mean_and_the_worst_are_those_of_drawn_interruptions(ranks: int) -> None:
     noise = [Interruption(LENGTH, EVERY), Interruption(5e-6, 1e-3)]
     drawn = drawn_late_s(ranks, noise, 2000, seed=1)
-    found = late(SECONDS, ranks, noise, of=200)
+    found = operation_delay(SECONDS, ranks, noise, of=200)
     assert found.mean_s == pytest.approx(drawn.mean(), abs=4 * drawn.std() / math.sqrt(len(drawn)))
     worst = np.median(drawn.reshape(10, 200).max(axis=1))
     assert found.worst_s == pytest.approx(worst, rel=0.1)
@@ -41,7 +41,9 @@ def test_the_mean_and_the_worst_are_those_of_drawn_interruptions(ranks: int) -> 
 def test_one_rank_that_is_rarely_interrupted_waits_for_what_one_interruption_takes_on_average() -> None:
     rare = Interruption(LENGTH, 1e6)
     # Begun within the operation: all of it; begun before: half of it on average.
-    assert late(SECONDS, 1, [rare]).mean_s == pytest.approx((SECONDS * LENGTH + LENGTH**2 / 2) / 1e6, rel=1e-3)
+    assert operation_delay(SECONDS, 1, [rare]).mean_s == pytest.approx(
+        (SECONDS * LENGTH + LENGTH**2 / 2) / 1e6, rel=1e-3
+    )
 
 
 @given(
@@ -53,7 +55,7 @@ def test_more_ranks_are_never_earlier_and_nobody_is_later_than_the_longest(
     ranks: int, kinds: list[tuple[float, float]], seconds: float
 ) -> None:
     noise = [Interruption(*kind) for kind in kinds]
-    few, many = late(seconds, ranks, noise), late(seconds, 2 * ranks, noise)
+    few, many = operation_delay(seconds, ranks, noise), operation_delay(seconds, 2 * ranks, noise)
     longest = max(kind.length_s for kind in noise)
     assert -1e-15 <= few.mean_s <= many.mean_s + 1e-12 <= longest + 2e-12
     assert 0 <= few.median_s <= few.worst_s <= longest

@@ -41,5 +41,5 @@ def test_a_random_order_is_slower_on_a_mesh_than_the_order_of_the_ranks() -> Non
 
 def test_one_rank_is_no_ring() -> None:
     machine = switch(2)
-    with pytest.raises(Refusal, match="ring of one rank"):
+    with pytest.raises(Refusal, match="a ring needs at least 2 ranks"):
         rings(machine, place(machine, "block", 1), MessageCosts(latency_s=0.0))

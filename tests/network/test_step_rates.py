@@ -9,13 +9,13 @@ from octant import workloads
 from octant.benchmarks.hpcc.described import TITLES, on_system
 from octant.failure import Refusal
 from octant.network import load
-from octant.network.message_times import MessageTimes, Stretch
-from octant.network.step_rates import Sent, StepRate, Way, rate, sent_by_rank
+from octant.network.message_times import LengthSegment, MessageTimes
+from octant.network.step_rates import MessagePath, Sent, StepRate, rate, sent_by_rank
 from octant.step import Part, Step, grid_of, squarest
 
 START_S, PER_BYTE_S = 1e-6, 1e-9
-WAY = Way(MessageTimes((Stretch(0.0, START_S, PER_BYTE_S),)))
-FREE = Way(MessageTimes((Stretch(0.0, 0.0, 0.0),)))
+WAY = MessagePath(MessageTimes((LengthSegment(0.0, START_S, PER_BYTE_S),)))
+FREE = MessagePath(MessageTimes((LengthSegment(0.0, 0.0, 0.0),)))
 FLOPS = ("flops",)
 RING = {"bytes": "2000000", "loops": "1", "buffers": "hot"}
 STEPS: Mapping[str, Mapping[str, str]] = {
@@ -36,20 +36,20 @@ def step_of(name: str, ranks: int, **more: str) -> Step:
     return declared({**STEPS.get(name, RING), **more}, ranks, 1)
 
 
-def rate_of(name: str, ranks: int, way: Way = WAY) -> StepRate:
+def rate_of(name: str, ranks: int, way: MessagePath = WAY) -> StepRate:
     return rate([step_of(name, ranks)], workloads.workload(name).counts_of(), ranks, 1e9, way)
 
 
 def test_messages_cost_their_starts_and_their_bytes_both_ways_at_once() -> None:
     assert WAY.seconds(Sent(10, 10_000)) == pytest.approx((10e-6, 10e-6))
-    shared = Way(WAY.times, duplex=1.5).seconds(Sent(10, 10_000), sharing=4)
+    shared = MessagePath(WAY.times, duplex=1.5).seconds(Sent(10, 10_000), sharing=4)
     assert shared == pytest.approx((10e-6, 60e-6))
     assert WAY.seconds(Sent(0, 0)) == (0.0, 0.0)
 
 
 def test_a_stream_has_no_more_than_the_rate_of_its_link() -> None:
     """A ping-pong of short messages may be quicker than the link, which stores what it did not carry."""
-    slow = Way(WAY.times, most_per_s=1e8)
+    slow = MessagePath(WAY.times, most_per_s=1e8)
     assert slow.seconds(Sent(10, 10_000)) == pytest.approx((10e-6, 100e-6))
 
 

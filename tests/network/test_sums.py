@@ -95,7 +95,7 @@ def test_sums_give_the_loads_of_enumeration_on_every_link(machine: NetworkFile) 
 
 
 def rates_one_by_one(machine: NetworkFile, name: str, left: float) -> list[float]:
-    """What is left of the rate when each cable of a class fails, every pair enumerated anew for each of them."""
+    """Return the remaining rates after each failure of a cable of a class, by enumeration of all pairs."""
     topology = machine.build()
     ends = list(zip(*(column.tolist() for column in topology.ends()), strict=True))
     same = [[i for i, pair in enumerate(ends) if pair == one] for one in ends]

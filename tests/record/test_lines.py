@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.record import Failure, KeptFile, Point, RecordError, Taken
+from octant.record import Failure, KeptFile, Point, RankTimes, RecordError
 from octant.record.lines import Reader, read_line
 from octant.record.sketch import Sketch, middle_of, sketch_of_array
-from octant.record.written import failure_line, kept_member, seal
+from octant.record.writer import failure_line, kept_member, seal
 from sketches import bin_of, sketch_of
 
 POINT: dict[str, Any] = {
@@ -96,7 +96,7 @@ def test_what_the_system_took_and_how_it_schedules() -> None:
     scheduling = {"policy": "fifo", "priority": 3, "nice": -5, "shares": 1024, "quota_cores": 0.5, "quota_group": "/a"}
     given = [{"host": "n", "cpus": [0], "thread_masks": [[0]], "scheduling": scheduling}]
     found = read_point(line(lost=[{**lost, "tomorrow": 1}], given=given))
-    assert found.taken == (Taken(1, (900,), (500,), (300,), 250, "/a"),)
+    assert found.taken == (RankTimes(1, (900,), (500,), (300,), 250, "/a"),)
     how = found.given[0].scheduling
     assert how is not None
     assert how.text == "fifo 3, nice -5, 1024 shares, a quota of 0.5 cores (/a)"
@@ -388,7 +388,7 @@ def test_a_record_with_a_hostile_or_contradictory_file_is_refused(changes: dict[
 
 @pytest.mark.parametrize("missing", ["crc", "stored"])
 def test_a_stored_file_has_a_path_and_a_checksum(missing: str) -> None:
-    with pytest.raises(RecordError, match=r"a checksum without a path|neither stored nor left out"):
+    with pytest.raises(RecordError, match=r"a checksum without a path|neither stored nor omitted"):
         read_line(line(files=[{name: value for name, value in FILE.items() if name != missing}]))
     with pytest.raises(RecordError, match="a path without a checksum"):
         read_line(line(files=[{**UNSTORED, "stored": FILE["stored"]}]))

@@ -10,21 +10,21 @@ from octant.record import (
     Buffer,
     Clock,
     Failure,
-    Given,
     Head,
     KeptFile,
     Point,
     Process,
+    RankResources,
+    RankTimes,
     RankTotal,
     RecordError,
     Result,
     Scheduling,
-    Taken,
     Work,
 )
 from octant.record.lines import Reader
 from octant.record.sketch import Sketch, from_runs
-from octant.record.written import seal
+from octant.record.writer import seal
 from sketches import bin_of
 
 LAUNCH: dict[str, Any] = {
@@ -79,10 +79,10 @@ def test_every_member_of_a_point_is_read() -> None:
         sync="barrier", exit_skew_ns=(8, -9), share_cores=True, blocks=True, noise={"before": {"lost": 0.125}},
         notes={"why": "because"},
         given=(
-            Given("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),),
+            RankResources("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),),
                   Scheduling("fifo", 3, -5, "a", "g", 10, 11, 0.5, "q", "0-3")),
         ),
-        taken=(Taken(3, (90,), (50,), (30,), 20, "t", 99, 6),),
+        taken=(RankTimes(3, (90,), (50,), (30,), 20, "t", 99, 6),),
         files=(KeptFile("x.bin", "field", 7, 2, "0123abcd", "halo-0.1/0.2.x.bin"),),
     )  # fmt: skip
 
@@ -137,7 +137,7 @@ def test_every_member_of_a_point_of_format_1_is_read() -> None:
         process=Process("MPICH", {"compiler": "g++"}, Clock("TSC", 1.5, 2.5), started="2026-01-01T00:00:00Z"),
         sync="barrier", exit_skew_ns=(8, -9), share_cores=True, noise={"during": {"time_s": 1.0}},
         notes={"why": "because"},
-        given=(Given("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),)),),
+        given=(RankResources("n1", (4, 5), ((4,), (5, 6)), (Buffer(1, 2, 3, 4, {"0": 5}),)),),
     )  # fmt: skip
     assert isinstance(found, Point)
     (series,) = found.read().series
@@ -164,15 +164,15 @@ def test_steps_and_failures_of_format_1_have_their_names() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (json.dumps({**FIRST, "schema": 7}), r"a field is missing or wrong \(Invalid enum value 7"),
-        (json.dumps({**FIRST, "threads": 0}), r"a field is missing or wrong \(Expected `int` >= 1.*threads"),
-        ('{"schema": 1', "torn, or a field is missing or wrong"),
+        (json.dumps({**FIRST, "schema": 7}), r"a field is missing or invalid \(Invalid enum value 7"),
+        (json.dumps({**FIRST, "threads": 0}), r"a field is missing or invalid \(Expected `int` >= 1.*threads"),
+        ('{"schema": 1', "incomplete line, or a field is missing or invalid"),
         ("nonsense", "does not end with a checksum"),
-        (seal({**POINT, "format": 3}), "its format is not one that this version reads .1, 2."),
-        (seal(POINT).replace("halo-0", "halo-1"), "its checksum is another"),
-        (seal({**POINT, "lost": [{"rank": 4, "wall_ns": [1]}]}), "lost time is of a rank that is not there"),
-        (seal({**POINT, "lost": [{"rank": 0, "wall_ns": [1, 2], "cpu_ns": [1]}]}), "or not of all lanes"),
-        (seal({**POINT, "shape": {"ranks": 3, "groups": [[0, 3]]}}), "or one beyond its 3 ranks"),
+        (seal({**POINT, "format": 3}), "this version does not read its format, only 1 and 2"),
+        (seal(POINT).replace("halo-0", "halo-1"), "the checksum does not match"),
+        (seal({**POINT, "lost": [{"rank": 4, "wall_ns": [1]}]}), "lost time has an invalid rank"),
+        (seal({**POINT, "lost": [{"rank": 0, "wall_ns": [1, 2], "cpu_ns": [1]}]}), "or does not cover all lanes"),
+        (seal({**POINT, "shape": {"ranks": 3, "groups": [[0, 3]]}}), "or a rank beyond its 3 ranks"),
     ],
 )
 def test_refusals_say_what_is_wrong(text: str, said: str) -> None:
@@ -184,13 +184,13 @@ def test_refusals_say_what_is_wrong(text: str, said: str) -> None:
     ("changes", "said"),
     [
         ({"series": [{"name": "step"}]}, "the series step has no list of values"),
-        ({"series": [{"name": "step", "ns": [1, -2]}]}, "holds what is no count"),
-        ({"series": [{"name": "step", "ns": [1, 2], "gap_ns": [1]}]}, "a list has 1 numbers where 2 are needed"),
-        ({"series": [{"name": "step", "ns": []}]}, "its series step has no samples"),
-        ({"series": [{"name": "step", "ns": [1, 2], "bursts": [[2, 5]]}]}, "none of the 2 of step"),
-        ({"series": [{"name": "step", "ns": [1, 2], "bursts": [[1, 5], [0, 5]]}]}, "or in no order"),
-        ({"reduced": [{**POINT["reduced"][0], "gaps": {"count": 2}}]}, "a sketch of 2 values holds 0"),
-        ({"reduced": [{**POINT["reduced"][0], "sketch": {"count": 2}}]}, "a sketch of 2 values holds 0"),
+        ({"series": [{"name": "step", "ns": [1, -2]}]}, "contains an invalid count"),
+        ({"series": [{"name": "step", "ns": [1, 2], "gap_ns": [1]}]}, "a list has 1 numbers, not 2"),
+        ({"series": [{"name": "step", "ns": []}]}, "the series step has no samples"),
+        ({"series": [{"name": "step", "ns": [1, 2], "bursts": [[2, 5]]}]}, "beyond the 2 samples of step"),
+        ({"series": [{"name": "step", "ns": [1, 2], "bursts": [[1, 5], [0, 5]]}]}, "or are not in order"),
+        ({"reduced": [{**POINT["reduced"][0], "gaps": {"count": 2}}]}, "a sketch of 2 values contains 0"),
+        ({"reduced": [{**POINT["reduced"][0], "sketch": {"count": 2}}]}, "a sketch of 2 values contains 0"),
     ],
 )
 def test_refusals_of_samples_say_what_is_wrong(changes: dict[str, Any], said: str) -> None:

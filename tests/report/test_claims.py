@@ -139,7 +139,7 @@ def test_tables_of_pictures_say_what_their_ends_are() -> None:
 def test_notes_are_hidden_until_asked() -> None:
     page = in_terminal(summary(3))
     assert "only 3 launches" not in page
-    assert re.search(r"\n\d+ notes; --notes shows them", page)
+    assert re.search(r"\n\d+ further notes; show them with --notes", page)
     asked = "\n".join(line.plain for line in text.lines(report_of(summary(3)), 120, notes=True))
     assert "    note: only 3 launches" in asked
     assert "--notes" not in asked

@@ -17,6 +17,7 @@ from octant.report import results
 from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.report.tables import text
+from pages import row_details
 from reports import report_of
 
 SUMMARY = summarise(halo_run(), KNOWN, all_metrics=True)
@@ -25,8 +26,8 @@ SUMMARY = summarise(halo_run(), KNOWN, all_metrics=True)
 def test_the_terminal_shows_named_results_and_the_failed_check_with_value_and_bound() -> None:
     page = [line.plain for line in text.lines(report_of(SUMMARY), 100)]
     assert page.count("    iterations 42.5 (2 values: 42 … 43); overlap 0.71") == 4
-    assert any("WRONG ANSWER: residual bound: 17.2 > 16" in line for line in page)
-    assert any(re.search(r"Halo, n 64, 4 ranks +wrong answer: no speed", line) for line in page)
+    assert any("WRONG RESULT: residual bound: 17.2 > 16" in line for line in page)
+    assert any(re.search(r"Halo, n 64, 4 ranks +wrong result: no performance reported", line) for line in page)
 
 
 def test_a_check_that_is_no_number_says_so() -> None:
@@ -66,15 +67,14 @@ def test_a_metric_that_keeps_groups_has_a_value_for_each() -> None:
 
 def test_the_page_has_them_in_the_details_of_a_figure() -> None:
     page = run_page.render(report_of(SUMMARY))
-    details = re.search(r'<tr id="figure-0".*?</tbody>\n<tbody>', page, re.DOTALL)
-    assert details
+    details = row_details(page)["0"]
     for cells in (
         "<td>iterations</td><td>42.5 (2 values: 42 … 43)</td><td></td>",
         "<td>residual bound</td><td>3</td><td>16</td>",
         "<td>phase/pack</td><td>3.00 µs</td>",
         "<td>0 1</td><td>1.000 GB/s</td>",
     ):
-        assert cells in details[0]
+        assert cells in details
     assert "wrong answer: residual bound: 17.2 &gt; 16" in page
 
 

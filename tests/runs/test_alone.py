@@ -17,7 +17,7 @@ from octant.mpi.neutral import Library
 from octant.record import Failure
 from octant.request import Launch, Request, Shape, Subject
 from octant.runs import plan
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun
 
 HUNG, CRASHED = ProcessOutcome(-15, True, 15.0, ""), ProcessOutcome(139, False, 0.2, "")
@@ -42,7 +42,7 @@ def test_every_workload_of_messages_starts_what_it_compares_alone() -> None:
 
 def go_on(store: Store, run: StoredRun, kernel: Kernel) -> StoredRun:
     plan_of = functools.partial(planned, records=run.records)
-    return carry_out(store, run, in_turn(run.launches), plan_of, start=kernel)
+    return execute_run(store, run, run_all(run.launches), plan_of, start=kernel)
 
 
 def test_a_pattern_that_hangs_is_started_once_and_the_others_are_measured(store: Store) -> None:
@@ -86,7 +86,7 @@ def test_a_resumed_run_knows_what_hung_before(store: Store) -> None:
 
     kernel = Kernel({0: HUNG})
     with pytest.raises(KeyboardInterrupt):
-        carry_out(store, run, in_turn(run.launches), functools.partial(planned, records=run.records), start=stopped)
+        execute_run(store, run, run_all(run.launches), functools.partial(planned, records=run.records), start=stopped)
     again = Kernel()
     run = go_on(store, store.read(run.id), again)
     assert [words[-1] for words in again.starts] == ["pattern=b"]
@@ -128,7 +128,7 @@ def test_a_library_that_crashes_is_a_result_and_the_others_are_measured(
     assert [words[-1] for words in kernel.starts[:3]] == ["n=16,32"] * 3
     assert len(kernel.starts) == 3 + 2, "one process each, and not again what crashed"
     assert {failure.reason for failure in run.failures} == {
-        "crashes here (library=b: SIGSEGV) and is not started again; try another library"
+        "the library crashed (library=b: SIGSEGV) and is not started again; try another library"
     }
     assert {point.knobs["library"] for point in run.points} == {"a", "c"}
     assert run.complete

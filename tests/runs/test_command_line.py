@@ -32,7 +32,9 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunRequest:
         program.chmod(0o755)
         monkeypatch.setenv("OCTANT_KERNELS", str(tmp_path))
         monkeypatch.setattr(command_line, "discover", lambda: machine(cores=3))
-        return command_line.run(workload, words, ranks, mode, repeats, command_line.Where(**where))[0]
+        return command_line.request_workload(workload, words, ranks, mode, repeats, command_line.LaunchTarget(**where))[
+            0
+        ]
 
     return request
 
@@ -86,7 +88,7 @@ def test_a_placement_says_ranks_threads_and_pages(asked: RunRequest) -> None:
 @pytest.mark.parametrize(
     ("words", "options", "said"),
     [
-        (["size=1"], {}, "no such knob of node/stream"),
+        (["size=1"], {}, "node/stream has no knob"),
         (["bytes"], {}, "not of the form knob=value"),
         (["bytes=1", "bytes=2"], {}, "cannot set bytes twice"),
         (["threads=2"], {"mode": "threads"}, "--mode threads sets threads=3"),
@@ -94,12 +96,12 @@ def test_a_placement_says_ranks_threads_and_pages(asked: RunRequest) -> None:
         ([], {"mode": "many"}, "no such mode"),
         ([], {"repeats": 0}, "--repeats 1"),
         ([], {"ranks": 0}, "--ranks 1"),
-        ([], {"place": "2x1", "ranks": 3}, "cannot deal 3 ranks to nodes of 2"),
-        ([], {"hosts": "a,a"}, "cannot use a host twice"),
-        ([], {"hosts": "-oProxyCommand=x"}, "cannot use the host"),
+        ([], {"place": "2x1", "ranks": 3}, "cannot distribute 3 ranks to nodes with 2"),
+        ([], {"hosts": "a,a"}, "a host occurs twice"),
+        ([], {"hosts": "-oProxyCommand=x"}, "invalid host name"),
         ([], {"launcher": "rocket"}, "no such launcher"),
         ([], {"launcher": "sbatch"}, "try --script FILE or --submit"),
-        (["bytes=1MiB,1024KiB"], {}, "a value is repeated"),
+        (["bytes=1MiB,1024KiB"], {}, "contains a value twice"),
     ],
 )
 def test_words_that_mean_nothing_here_exit_2(

@@ -8,7 +8,7 @@ import pytest
 from fake_run import machine
 from octant.failure import Refusal
 from octant.request import Launch, Request, Shape, Subject
-from octant.runs.declared import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared_cost
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, timeout_seconds
 
 MIB, GIB = 2**20, 2**30
@@ -16,7 +16,7 @@ MEMORY = [
     ("hpcc/ptrans", 1, {"n": "hpl:8192", "tile": "64"}, 8 * (2 * 4096**2 + 64**2), "n"),
     ("node/coherence", 2, {"pattern": "flush", "bytes": "1GiB"}, 2 * 72 * (GIB // 64), "bytes"),
     ("node/coherence", 1, {"pattern": "sharing", "sharers": "3", "distance": "4096"}, 3 * (2 * 4096 + 64), ""),
-    ("node/core", 2, {"pattern": "misses", "bytes": "1500MiB"}, 2 * GIB, "bytes"),
+    ("node/core", 2, {"pattern": "mlp", "bytes": "1500MiB"}, 2 * GIB, "bytes"),
     ("node/latency", 1, {"pattern": "pages", "count": "1048576", "threads": "2"}, 2 * MIB * (4096 + 4), "count"),
     ("node/latency", 1, {"pattern": "lines", "bytes": "1GiB"}, GIB // 64 * 68 + GIB // 64 // 8, "bytes"),
     ("node/memory", 1, {"pattern": "unmap", "bytes": "1GiB"}, GIB, "bytes"),
@@ -48,12 +48,12 @@ def test_what_a_workload_holds_must_be_there(
 ) -> None:
     question = Request(Subject(name), knobs, Shape(ranks))
     (cell,) = question.cells()
-    found = declared(question, cell)
+    found = declared_cost(question, cell)
     assert found is not None
     assert found.bytes_held == held
     having = replace(machine(), system={"available_memory_bytes": str(held)})
     check_memory(question, having)
-    with pytest.raises(Refusal, match=f"hold {held:,} B.*; try {f'a smaller {smaller}' if smaller else ''}") as refused:
+    with pytest.raises(Refusal, match=f"need {held:,} B.*; try {f'a smaller {smaller}' if smaller else ''}") as refused:
         check_memory(question, replace(having, system={"available_memory_bytes": str(held - 1)}))
     assert smaller or "a smaller" not in str(refused.value)
 
@@ -62,7 +62,7 @@ def test_what_a_workload_holds_must_be_there(
     ("name", "knobs"),
     [
         ("node/coherence", {"pattern": "pairs,sharing,flush"}),
-        ("node/core", {"pattern": "operations,window,misses,branch"}),
+        ("node/core", {"pattern": "operations,rob-size,mlp,branch"}),
         ("node/latency", {"pattern": "pages"}),
         ("node/memory", {"pattern": "trim,unmap,segments"}),
         ("node/noise", {"additions": "1000000000"}),

@@ -8,9 +8,9 @@ import pytest
 from fake_run import MIB, launch_line, machine, point, point_line, stored, write_run
 from octant.record import Point, Work
 from octant.request import Request, Shape, Subject
-from octant.runs.declared import USUAL, Declared
-from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Durations, PointCost, learned
-from octant.runs.starts import starts_of
+from octant.runs.cell_costs import USUAL, CellCost
+from octant.runs.durations import BYTE_S, POINT_S, START_RANKS_S, START_S, Durations, PointCost, load_durations
+from octant.runs.starts import list_starts
 from octant.step import Step
 from octant.store import Store
 
@@ -24,7 +24,7 @@ def asked(ranks: int = 1, **knobs: str) -> Request:
 
 
 def seconds(known: Durations, one: Request) -> float:
-    return sum(map(known.seconds, starts_of(one.launches())))
+    return sum(map(known.seconds, list_starts(one.launches())))
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +44,8 @@ def test_without_runs_a_launch_is_its_start_its_budgets_and_its_bytes() -> None:
 def test_without_runs_a_declared_step_that_is_longer_than_the_budget_takes_its_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def step(knobs: Mapping[str, str]) -> Declared:
-        return Declared(Step({"flops": int(knobs["n"]) * USUAL["flops"]}, int(3 * USUAL["filled"])), 1, 1, 2)
+    def step(knobs: Mapping[str, str]) -> CellCost:
+        return CellCost(Step({"flops": int(knobs["n"]) * USUAL["flops"]}, int(3 * USUAL["filled"])), 1, 1, 2)
 
     monkeypatch.setattr("octant.runs.durations.declared", lambda _request, cell: step(cell))
     assert seconds(Durations(), asked(n="0")) == pytest.approx(START_S + 0.2 + POINT_S + 3)
@@ -57,7 +57,7 @@ def test_a_known_cell_takes_what_it_took() -> None:
     known = Durations({"node/stream": [cost(MIB, 0.05, kernel="triad"), cost(MIB, 0.5, kernel="copy")]}, 1.0, 1)
     assert seconds(known, asked(bytes="1MiB", kernel="triad")) == pytest.approx(START_S + 0.25)
     assert seconds(known, asked(bytes="1MiB", kernel="triad,copy")) == pytest.approx(START_S + 0.25 + 0.7)
-    assert known.source == "as 1 run here took"
+    assert known.source == "estimated from 1 earlier run"
 
 
 def test_one_launch_of_several_that_was_disturbed_counts_little() -> None:
@@ -125,7 +125,7 @@ def test_the_work_says_with_which_power_of_the_size_it_grows(
     (launch,) = request.launches()
     one = point(workload="node/stream", launch=launch.key, knobs=knobs, work=(Work(counts),), spent_s={"build_s": 0.3})
     write_run(stored(request.launches(), [one], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
-    ((known,),) = learned(Store(tmp_path), machine()).costs.values()
+    ((known,),) = load_durations(Store(tmp_path), machine()).costs.values()
     assert known.power == power
 
 
@@ -147,7 +147,7 @@ def test_each_library_of_a_launch_has_a_start_of_its_own(tmp_path: Path) -> None
     ]  # fmt: skip
     run = write_run(stored(request.launches(), [], folder=Path("runs/20261121-214530-3f2a")), tmp_path)
     run.records.write_text("".join(f"{launch_line(one)}\n{point_line(one)}\n" for one in points), encoding="utf-8")
-    assert learned(Store(tmp_path), machine()).start_scale == pytest.approx(0.35 / START_S)
+    assert load_durations(Store(tmp_path), machine()).start_scale == pytest.approx(0.35 / START_S)
 
 
 def test_runs_of_the_machine_are_learnt_from(tmp_path: Path) -> None:
@@ -159,9 +159,9 @@ def test_runs_of_the_machine_are_learnt_from(tmp_path: Path) -> None:
         for number, launch in enumerate(request.launches())
     ]
     write_run(stored(request.launches(), points, folder=Path("runs/20261121-214530-3f2a")), tmp_path)
-    known = learned(Store(tmp_path), machine())
+    known = load_durations(Store(tmp_path), machine())
     assert known.runs == 1
     assert known.start_scale == pytest.approx(0.45 / START_S)
     assert seconds(known, asked(bytes="1MiB", kernel="triad")) == pytest.approx(0.45 + 0.2 + 0.05 + 1.3)
-    assert learned(Store(tmp_path), machine(cores=8)).runs == 0
-    assert learned(Store(tmp_path), machine(), besides="20261121-214530-3f2a").runs == 0
+    assert load_durations(Store(tmp_path), machine(cores=8)).runs == 0
+    assert load_durations(Store(tmp_path), machine(), excluded_id="20261121-214530-3f2a").runs == 0

@@ -14,9 +14,9 @@ from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.record import Failure
 from octant.request import Request, Subject
-from octant.runs.carry_out import carry_out, in_turn
-from octant.runs.interleaved import Interleaved, RoundEnd, begin, measure
+from octant.runs.interleaved import Interleaved, RoundEnd, create_runs, measure_rounds
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun
 
 REQUESTS = (request(bytes="1MiB,2MiB"), request(bytes="4MiB", kernel="copy"))
@@ -36,9 +36,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def stored(store: Store, *requests: Request) -> StoredRun:
-    """A run that was measured once."""
+    """Create a run with one launch."""
     run = store.create("evaluate --quick", machine(), requests or REQUESTS, benchmark="evaluate")
-    return carry_out(store, run, in_turn(run.launches), planner_of(run), start=Kernel())
+    return execute_run(store, run, run_all(run.launches), planner_of(run), start=Kernel())
 
 
 def go_on(
@@ -49,11 +49,11 @@ def go_on(
     is_enough: Callable[[RoundEnd], bool] = lambda _end: False,
 ) -> Interleaved:
     plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
-    return measure(store, sides, (plans[0], plans[1]), rounds, is_enough, start=kernel or Kernel())
+    return measure_rounds(store, sides, (plans[0], plans[1]), rounds, is_enough, start=kernel or Kernel())
 
 
 def begun(store: Store, rounds: int = 6) -> Interleaved:
-    return begin(store, stored(store), stored(store), COUPLES, machine(), rounds, "once")
+    return create_runs(store, stored(store), stored(store), COUPLES, machine(), rounds, "once")
 
 
 def test_each_round_starts_every_launch_of_both_sides_once_and_partners_beside_each_other(store: Store) -> None:
@@ -83,7 +83,7 @@ def test_a_round_is_complete_with_every_cell_of_its_launches(store: Store) -> No
 
 def test_the_two_runs_name_each_other_and_what_they_repeat(store: Store) -> None:
     before, after = stored(store), stored(store)
-    made = begin(store, before, after, COUPLES, machine(), 6, "rising")
+    made = create_runs(store, before, after, COUPLES, machine(), 6, "rising")
     sides = Interleaved(store.read(made.before.id), store.read(made.after.id))
     assert sides.before.id < sides.after.id
     for run, other, of in ((sides.before, sides.after, before), (sides.after, sides.before, after)):
@@ -109,7 +109,7 @@ def test_a_stop_keeps_both_runs_and_going_on_measures_what_is_missing(store: Sto
 
     plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
     with pytest.raises(KeyboardInterrupt):
-        measure(store, sides, (plans[0], plans[1]), 6, start=stop)
+        measure_rounds(store, sides, (plans[0], plans[1]), 6, start=stop)
     kept = Interleaved(store.read(sides.before.id), store.read(sides.after.id))
     assert (kept.rounds, len(kept.before.points) + len(kept.after.points) >= 12) == (2, True)
     rest = Kernel()
@@ -151,7 +151,7 @@ def refused(store: Store, before: StoredRun, couple: tuple[Request, Request] = C
     """Why the side A cannot be measured again; no run is made of it."""
     number = len(store.ids())
     with pytest.raises(Refusal) as refusal:
-        begin(store, before, before, (couple,), machine(), 6, "once")
+        create_runs(store, before, before, (couple,), machine(), 6, "once")
     assert refusal.value.code == Exit.CANNOT_RUN, "3 is the gate's"
     assert len(store.ids()) == number
     return str(refusal.value)
@@ -161,7 +161,7 @@ def test_another_build_or_machine_or_surrounding_is_not_measured_in_its_place(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = stored(store)
-    assert f"cannot measure A again ({run.id}: it is of fake, which is not this machine)" in refused(
+    assert f"cannot measure A again ({run.id}: it was measured on another machine, fake); " in refused(
         store, dataclasses.replace(run, machine=machine(cores=4))
     )
     always = dataclasses.replace(machine(), system={**machine().system, "thp": "always"})
@@ -170,21 +170,19 @@ def test_another_build_or_machine_or_surrounding_is_not_measured_in_its_place(
         other.setenv("UCX_TLS", "tcp")
         assert "UCX_TLS was not set and is tcp" in refused(store, run)
     (tmp_path / "kernels" / "octant-node-stream").write_text("the second build")
-    assert "node/stream was build " in refused(store, run)
+    assert "the build of node/stream was " in refused(store, run)
     plans = {key: dataclasses.replace(one, build="") for key, one in run.plans.items()}
-    assert "it does not say which build of node/stream it is of" in refused(
-        store, dataclasses.replace(run, plans=plans)
-    )
+    assert "it does not state the build of node/stream" in refused(store, dataclasses.replace(run, plans=plans))
     (tmp_path / "kernels" / "octant-node-stream").unlink()
     assert "cannot find the program octant-node-stream" in refused(store, run)
 
 
 def test_what_a_store_says_is_started_only_if_it_is_ours(store: Store) -> None:
     run = stored(store)
-    with pytest.raises(Refusal, match="nothing says what was asked"):
-        begin(store, run, run, (), machine(), 6, "once")
+    with pytest.raises(Refusal, match="do not contain the requests"):
+        create_runs(store, run, run, (), machine(), 6, "once")
     command = Request(Subject(command=("./evil",)))
-    assert "what a store says is never started" in refused(store, run, (command, command))
+    assert "command lines in a store are never executed" in refused(store, run, (command, command))
     preload = dataclasses.replace(REQUESTS[0], mpi={"LD_PRELOAD": "evil.so"})
     assert "cannot set 'LD_PRELOAD'" in refused(store, run, (preload, preload))
     away = dataclasses.replace(REQUESTS[0], shape=dataclasses.replace(REQUESTS[0].shape, place="64x1"))
@@ -202,5 +200,5 @@ def test_what_hangs_twice_on_a_side_is_not_tried_in_the_other_rounds(store: Stor
 
     sides = begun(store)
     plans = [functools.partial(planned, records=run.records) for run in (sides.before, sides.after)]
-    done = measure(store, sides, (plans[0], plans[1]), 6, start=start)
+    done = measure_rounds(store, sides, (plans[0], plans[1]), 6, start=start)
     assert (len(done.after.failures), len(kernel.starts)) == (2, 6 * 3 + 2)

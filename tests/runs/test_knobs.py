@@ -15,7 +15,7 @@ KNOBS = [{"name": name, "kind": "integer", "default": "1", "help": ""} for name 
 
 
 def says(folder: Path, takes: bool, code: int) -> Path:
-    """A kernel that refuses each question about knobs."""
+    """Simulate a kernel that refuses all knobs."""
     said = json.dumps({"knobs": KNOBS, "least_ranks": 1, "takes": takes})
     program = folder / program_name("node/stream")
     refuses = f'echo "node/stream: cannot use 3 ranks (odd); try 4" >&2; exit {code:d}' if code else ":"
@@ -63,6 +63,6 @@ def test_a_kernel_that_takes_every_shape_is_not_asked_about_numbers(tmp_path: Pa
 def test_a_value_out_of_range_is_refused_with_the_nearest_one(kind: str, value: str, nearest: str) -> None:
     knob = DescribedKnob("n", kind, "256", "", (), 2, 46340)
     described = Described((knob,), 1, {})
-    with pytest.raises(Refusal, match=rf"\(the (most|least) is {nearest}\); try n={nearest}$"):
+    with pytest.raises(Refusal, match=rf"\(the (maximum|minimum) is {nearest}\); try n={nearest}$"):
         check_knobs("node/gemm", {"n": value}, described)
     check_knobs("node/gemm", {"n": nearest}, described)

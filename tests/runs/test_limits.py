@@ -12,10 +12,10 @@ from octant import workloads
 from octant.launch.execute import ProcessOutcome
 from octant.record import Point
 from octant.request import Launch, Request, Shape, Subject
-from octant.runs import declared, plan
-from octant.runs.carry_out import MOST_HUNG, carry_out, in_turn
+from octant.runs import cell_costs, plan
 from octant.runs.durations import Durations
 from octant.runs.plan import STARTUP_S, UNKNOWN_S, planner_of, timeout_seconds
+from octant.runs.session import MAX_TIMEOUTS, execute_run, run_all
 from octant.step import Part, Step
 from octant.store import Store, StoredRun
 
@@ -37,8 +37,8 @@ def declares(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     def make(pace: str) -> None:
         known = {"node/stream": replace(stream, step=step if pace else None)}
         monkeypatch.setattr("octant.workloads.workloads", lambda: known)
-        monkeypatch.setattr(declared, "pace", lambda _name, _knobs: pace)
-        for module in (declared, plan):
+        monkeypatch.setattr(cell_costs, "pace", lambda _name, _knobs: pace)
+        for module in (cell_costs, plan):
             monkeypatch.setattr(module, "default_knobs", lambda _name: DEFAULTS)
 
     return make
@@ -129,7 +129,7 @@ def measured(tmp_path: Path, kernel: Slow, timeout_s: float | None = None) -> St
         (tmp_path / name).chmod(0o755)
     where = Store(tmp_path / "store")
     run = where.create("q", machine(), [request(5)])
-    return carry_out(where, run, in_turn(run.launches), planner_of(run, timeout_s), start=kernel)
+    return execute_run(where, run, run_all(run.launches), planner_of(run, timeout_s), start=kernel)
 
 
 @pytest.fixture(autouse=True)
@@ -156,8 +156,8 @@ def test_a_hang_ends_soon_once_a_cell_is_known(declares: Callable[[str], None], 
     run = measured(tmp_path, kernel := Slow(lasts_s=[0.3, never, never]))
     assert kernel.limits_s[0] > UNKNOWN_S
     assert max(kernel.limits_s[1:]) < SOON_S
-    assert len(kernel.limits_s) == 1 + MOST_HUNG
-    assert (len(run.points), len(run.failures)) == (1, MOST_HUNG)
+    assert len(kernel.limits_s) == 1 + MAX_TIMEOUTS
+    assert (len(run.points), len(run.failures)) == (1, MAX_TIMEOUTS)
 
 
 def test_a_time_limit_that_is_asked_for_is_the_only_one(declares: Callable[[str], None], tmp_path: Path) -> None:

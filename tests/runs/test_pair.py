@@ -18,16 +18,16 @@ from octant.analysis.summary import summarise
 from octant.program import ProgramCheck, ProgramValue
 from octant.request import Subject
 from octant.runs import interleaved
-from octant.runs.interleaved import Interleaved, RoundEnd, begin_programs, measure
+from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure_rounds
 from octant.runs.plan import planner_of
 from octant.runs.programs import grammar, program_request
+from octant.runs.programs.command_text import check_text, comparison_line, subject_words, value_text
 from octant.runs.programs.options import ProgramOptions
-from octant.runs.programs.pair import SENSIBLE_S, couples_of, sensible_rounds, two_commands
-from octant.runs.programs.typed import check_text, comparison_line, subject_words, value_text
+from octant.runs.programs.pair import SENSIBLE_S, default_rounds, request_pairs, two_commands
 from octant.store import Pair, Store
 
 COMMANDS = (("./old",), ("./new",))
-LOOKS = (4, 6, 8, 12)
+PROBE_LAUNCHES = (4, 6, 8, 12)
 
 
 @pytest.fixture
@@ -50,14 +50,14 @@ def judged(sides: Interleaved) -> Comparisons:
 
 def measured(store: Store, programs: Programs) -> Comparisons:
     """Both programs in up to twelve rounds, with the looks of a gate."""
-    couples, here = couples_of(COMMANDS, (), None)
-    sides = begin_programs(store, couples, COMMANDS, here, 12, "rising")
+    couples, here = request_pairs(COMMANDS, (), None)
+    sides = create_program_runs(store, couples, COMMANDS, here, 12, "rising")
     planners = planner_of(sides.before), planner_of(sides.after)
 
     def is_enough(end: RoundEnd) -> bool:
-        return end.number in LOOKS and not judged(end.read()).undecided
+        return end.number in PROBE_LAUNCHES and not judged(end.read()).undecided
 
-    return judged(measure(store, sides, planners, 12, is_enough, start=programs))
+    return judged(measure_rounds(store, sides, planners, 12, is_enough, start=programs))
 
 
 def test_verdicts_on_simulated_programs_raise_few_alarms_and_their_intervals_hold(store: Store) -> None:
@@ -101,7 +101,7 @@ def test_a_drift_of_the_machine_is_in_no_verdict(store: Store) -> None:
 )
 def test_rounds_fit_into_a_sensible_time(rounds: int, looks: str, round_s: float, figures: int, most: int) -> None:
     pair = Pair("", "", rounds, looks)  # type: ignore[arg-type]
-    assert sensible_rounds(pair, round_s, figures) == most
+    assert default_rounds(pair, round_s, figures) == most
     assert most * round_s <= SENSIBLE_S or most == (4 if figures == 1 else 8)
 
 
@@ -113,7 +113,7 @@ def test_a_comparison_is_typed_as_it_was_asked(store: Store) -> None:
         after=("rm c",),
     )  # fmt: skip
     commands = (("./old", "-n", "{n}"), ("./new one", "-n", "{n}"))
-    couples, _ = couples_of(commands, ["n=1,2", "s=static,guided"], None, options=options)
+    couples, _ = request_pairs(commands, ["n=1,2", "s=static,guided"], None, options=options)
     assert len(couples) == 4
     octant, command, *words = shlex.split(comparison_line(couples, "--gate"))
     at, then = words.index("--"), len(words) - 1 - words[::-1].index("--")
@@ -134,7 +134,7 @@ def test_a_comparison_is_typed_as_it_was_asked(store: Store) -> None:
 @pytest.mark.parametrize("command", [("./old",), ("mpiexec", "-n", "2", "./old")])
 def test_variables_that_differ_are_set_for_their_own_program(store: Store, command: tuple[str, ...]) -> None:
     sides = [
-        couples_of((command, command), [], None, options=ProgramOptions(env=env))[0][0][0]
+        request_pairs((command, command), [], None, options=ProgramOptions(env=env))[0][0][0]
         for env in (("SAME=0", "A=1"), ("A=2 x", "SAME=0", "B=3"))
     ]
     line = shlex.split(comparison_line(((sides[0], sides[1]),)))
@@ -145,7 +145,7 @@ def test_variables_that_differ_are_set_for_their_own_program(store: Store, comma
         "--", "env", "A=2 x", "B=3", *command,
     ]  # fmt: skip
     again = two_commands(line[line.index("--") + 1 :])
-    found, _ = couples_of(again, [], None, options=ProgramOptions(env=("SAME=0",)))
+    found, _ = request_pairs(again, [], None, options=ProgramOptions(env=("SAME=0",)))
     assert [request.shape.ranks for request in found[0]] == [request.shape.ranks for request in sides]
     assert [request.subject.program for request in found[0]] == [request.subject.program for request in sides]
 

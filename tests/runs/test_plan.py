@@ -14,9 +14,9 @@ from octant.launch import Planned
 from octant.launchers import openmpi
 from octant.machine import Machine
 from octant.request import Launch, Request, Shape, Subject
-from octant.runs import declared, plan
+from octant.runs import cell_costs, plan
 from octant.runs.rounds import seed_within
-from octant.runs.starts import starts_of
+from octant.runs.starts import list_starts
 from octant.step import Step
 from octant.store import Store
 
@@ -114,7 +114,7 @@ def test_a_placement_that_cannot_be_had_is_refused_alike_everywhere(place: str, 
 
 def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"groups": "all", "threads": "1", "bytes": "1MiB"}
-    monkeypatch.setattr(declared, "default_knobs", lambda _name: known)
+    monkeypatch.setattr(cell_costs, "default_knobs", lambda _name: known)
     stream = workloads.workload("node/stream")
     monkeypatch.setattr(
         "octant.workloads.workloads",
@@ -122,7 +122,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_start(monkeypatch: 
     )
     with pytest.raises(
         Refusal,
-        match=rf"\(1 rank would hold {2**40:,} B \(1 TiB\), and {2**35:,} B \(32 GiB\) of memory are available\)",
+        match=rf"\(1 rank would need {2**40:,} B \(1 TiB\), and {2**35:,} B \(32 GiB\) are available\)",
     ):
         plan.check_startable(request(), MACHINE)
 
@@ -148,7 +148,7 @@ def test_launches_of_a_program_are_planned_for_each_cell(tmp_path: Path) -> None
     subject = Subject(command=("./app", "{n}"), keep=("out-{n}",), before=(("make", "n={n}"),))
     run = Store(tmp_path / "store").create("q", MACHINE, [Request(subject, {"n": "1,2"}, repeats=2)])
     planner = plan.planner_of(run)
-    launches = [start for launch in run.launches for start in starts_of([launch])]
+    launches = [start for launch in run.launches for start in list_starts([launch])]
     planned = [planner(launch) for launch in launches]
     assert [one.launch for one in planned] == launches
     assert [(one.words[-1], one.program.keep, one.program.before) for one in planned if one.program] == [
@@ -203,13 +203,13 @@ FOREIGN = {
 def test_what_a_store_names_is_used_only_if_it_is_allowed(tmp_path: Path, what: str) -> None:
     question, word = FOREIGN[what]
     launches = stored(tmp_path, question)
-    with pytest.raises(Refusal, match=f"try --allow {word}"):
+    with pytest.raises(Refusal, match=f"add --allow {word}"):
         plan.check_stored(launches)
-    with pytest.raises(Refusal, match=f"cannot go on with {word} "):
+    with pytest.raises(Refusal, match=f"cannot use {word} "):
         plan.check_stored(launches, ["another"])
     plan.check_stored(launches, [word])
 
 
 def test_a_command_line_in_a_store_is_never_started(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="cannot go on with the command line 'rm -rf /'"):
+    with pytest.raises(Refusal, match="cannot resume 'rm -rf /'"):
         plan.check_stored(stored(tmp_path, Request(Subject(command=("rm", "-rf", "/")))))

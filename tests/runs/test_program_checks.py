@@ -43,7 +43,7 @@ def one(check: ProgramCheck, of: Answer) -> Result:
 
 
 def baseline(folder: Path, run: Path, check: ProgramCheck, found: Mapping[str, float] | None = None) -> Reference:
-    """What a first launch of the baseline leaves for those that follow."""
+    """Return the reference data of the first launch of a baseline."""
     judged = judge([check], answer(folder, found, is_baseline=True))
     return stored(run, judged, found or {})
 
@@ -94,7 +94,7 @@ def test_a_value_is_compared_with_the_first_launch_of_the_baseline(tmp_path: Pat
         assert bool(result.where) is not passes
     assert one(check, answer(tmp_path, {"x": 7.0}, is_baseline=True)).value == 0
     lost = one(check, answer(tmp_path, {"x": 7.0}))
-    assert (lost.passed, lost.where) == (False, "not checked: no launch of the baseline has ended well")
+    assert (lost.passed, lost.where) == (False, "not checked: no launch of the baseline succeeded")
 
 
 @given(st.binary(max_size=99), st.binary(max_size=300), st.binary(max_size=300), st.integers(1, 50))
@@ -113,7 +113,7 @@ def test_bytes_that_differ_are_counted(
     apart = [n for n in range(max(len(a), len(b))) if a[n : n + 1] != b[n : n + 1]]
     assert result.value == len(apart)
     assert result.passed is (a == b)
-    assert result.where == (f"the first is byte {apart[0]}, counted from 0" if apart else "")
+    assert result.where == (f"the first difference is at byte offset {apart[0]}" if apart else "")
 
 
 @pytest.mark.parametrize("most", [16 << 20, 2])
@@ -187,7 +187,7 @@ def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_answer(tmp_path: 
     for words, why in (
         (("./none",), "cannot be started"),
         (("./no-program",), "cannot be started"),
-        (("sleep", "60"), "no end after 0.3 s"),
+        (("sleep", "60"), "timed out after 0.3 s"),
         (crash, "signal 11"),
     ):
         result = one(ProgramCheck("command", command=words), answer(tmp_path, limit_s=0.3))
@@ -215,7 +215,7 @@ def test_a_reference_that_is_missing_is_refused_before_the_first_launch(
 
 def test_a_wrong_value_has_the_digits_in_which_it_differs(tmp_path: Path) -> None:
     check = ProgramCheck("value", "v", 1e-9, expected=1.6449340668)
-    assert one(check, answer(tmp_path, {"v": 1.6449341668})).where == "1.6449342 in place of 1.6449341"
+    assert one(check, answer(tmp_path, {"v": 1.6449341668})).where == "1.6449342 instead of 1.6449341"
     assert Result("v", 0.0010000001, bound=0.001).text == "v is 0.0010000001 where at most 0.001 is right"
 
 

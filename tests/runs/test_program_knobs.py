@@ -6,9 +6,9 @@ from fake_run import point
 from octant.failure import Exit
 from octant.record import Failure, Point
 from octant.request import Launch, Request, Subject
-from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
 from octant.runs.programs.reference import is_launch_of, is_of_cell
-from octant.runs.starts import starts_of
+from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
+from octant.runs.starts import list_starts
 from octant.store import separate_repeated
 
 REQUEST = Request(Subject(command=("./app", "{n}")), {"n": "1k,1024,1KiB,prefer:0,preferred:0"})
@@ -17,14 +17,14 @@ FIRST, SECOND, THIRD, *_ = LAUNCH.starts()
 
 
 def answer(knobs: Mapping[str, str]) -> Point:
-    """What a launch of a cell gave."""
+    """Return the records of a launch of a cell."""
     return point(workload="program/app", launch=LAUNCH.key, knobs=knobs, spent_s={"measure_s": 4.0})
 
 
 def test_each_spelling_is_started_once_in_the_drawn_order() -> None:
     for seed in range(20):
         forwards, backwards = (
-            [start.started_knobs["n"] for start in starts_of([Launch(REQUEST, n)], seed)] for n in (0, 1)
+            [start.started_knobs["n"] for start in list_starts([Launch(REQUEST, n)], seed)] for n in (0, 1)
         )
         assert sorted(forwards) == sorted(REQUEST.knobs["n"].split(","))
         assert backwards == forwards[::-1]

@@ -15,31 +15,34 @@ from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.request import Launch, Request
 from octant.runs import plan
-from octant.runs.command_line import HERE, Where
-from octant.runs.programs import launching, program_request, there
+from octant.runs.command_line import LOCAL_TARGET, LaunchTarget
+from octant.runs.programs import file_checks, launcher_line, program_request
 from octant.runs.programs.options import ProgramOptions
 
 APP = ("./app", "{n}")
 
 
 def asked(
-    *knobs: str, words: tuple[str, ...] = APP, ranks: int | None = None, where: Where = HERE, **options: Any
+    *knobs: str,
+    words: tuple[str, ...] = APP,
+    ranks: int | None = None,
+    where: LaunchTarget = LOCAL_TARGET,
+    **options: Any,
 ) -> Request:
-    return program_request.program(words, knobs, ranks, None, where, options=ProgramOptions(**options))[0]
+    return program_request.request_program(words, knobs, ranks, None, where, options=ProgramOptions(**options))[0]
 
 
 def refused(why: str, code: Exit, *knobs: str, **given: Any) -> str:
     with pytest.raises(Refusal, match=why) as error:
         asked(*knobs, **given)
     assert error.value.code == code
-    assert str(error.value).startswith("cannot ")
     assert "; " in str(error.value), "it says what to do"
     return str(error.value)
 
 
 @pytest.fixture(autouse=True)
 def four_cores(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine, and a directory with a program."""
+    """Provide a machine and a directory with a program."""
     monkeypatch.setattr(program_request, "discover", lambda: machine(cores=4))
     monkeypatch.chdir(tmp_path_factory.mktemp("work"))
     Path("app").write_text("#!/bin/sh\n")
@@ -49,7 +52,7 @@ def four_cores(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def hydra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An mpiexec on PATH that says that it is Hydra, which is all that is asked of it."""
+    """Provide an mpiexec on PATH that identifies itself as Hydra."""
     program = tmp_path / "mpiexec"
     program.write_text("#!/bin/sh\necho 'HYDRA build details:'; echo '    Version: 4.0'\n")
     program.chmod(0o755)
@@ -63,28 +66,28 @@ def test_each_cell_has_the_ranks_that_its_knob_states(kernels: Path, monkeypatch
     plan.check_startable(request, machine(cores=4))
     starts = [plan.resolve(start, Path(), lambda place: pytest.fail(place), {}) for start in Launch(request).starts()]
     assert [(start.ranks, start.words[2]) for start in starts] == [(2, "2"), (1, "1")]
-    job = program_request.job(request.subject.command, ["n=1,2"], None, ProgramOptions(), HERE, None, 5, ())
+    job = program_request.job(request.subject.command, ["n=1,2"], None, ProgramOptions(), LOCAL_TARGET, None, 5, ())
     assert job.ranks_per_node * job.nodes == 2
     refused("cannot read -n x", Exit.WRONG_WORD, "n=1,x", words=("mpiexec", "-n", "{n}", "./app"))
-    refused("cannot fill in {ranks}", Exit.WRONG_WORD, "n=1,2", words=("mpiexec", "-n", "{n}", "./app", "{ranks}"))
+    refused("cannot replace {ranks}", Exit.WRONG_WORD, "n=1,2", words=("mpiexec", "-n", "{n}", "./app", "{ranks}"))
 
 
 def test_an_input_file_that_is_missing_in_some_cell_is_refused_before_there_is_a_run() -> None:
-    there.check_there(asked("n=ta", input="da{n}", words=("./app",)))
-    there.check_there(asked(input="made", words=("./app",), before=("true",)))  # which may make it
-    with pytest.raises(Refusal, match=r"cannot read the input file daxx \(no such file\); check --input"):
-        there.check_there(asked("n=ta,xx", input="da{n}", words=("./app",)))
+    file_checks.check_files_exist(asked("n=ta", input="da{n}", words=("./app",)))
+    file_checks.check_files_exist(asked(input="made", words=("./app",), before=("true",)))  # which may make it
+    with pytest.raises(Refusal, match=r"cannot read the input file daxx \(no such file\); correct --input"):
+        file_checks.check_files_exist(asked("n=ta,xx", input="da{n}", words=("./app",)))
     with pytest.raises(Refusal, match="it is not a regular file"):
-        there.check_there(asked(input=".", words=("./app",)))
+        file_checks.check_files_exist(asked(input=".", words=("./app",)))
 
 
 @pytest.mark.parametrize("option", ["before", "after"])
 def test_a_command_around_the_launch_that_is_not_there_is_refused_before_there_is_a_run(option: str) -> None:
-    for word, why in (("no-command", "no such program on PATH"), ("./none", "no such file")):
+    for word, why in (("no-command", "it is not on PATH"), ("./none", "no such file")):
         options: dict[str, Any] = {option: (f"{word} x",)}
         with pytest.raises(Refusal, match=f"cannot start '{word}' .{why}"):
-            there.check_there(asked(words=("./app",), **options))
-    there.check_there(asked(words=("./app",), before=("true",), after=("./made",)))
+            file_checks.check_files_exist(asked(words=("./app",), **options))
+    file_checks.check_files_exist(asked(words=("./app",), before=("true",), after=("./made",)))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,13 @@ def test_a_command_around_the_launch_that_is_not_there_is_refused_before_there_i
     ],
 )
 def test_the_knob_threads_is_not_overruled_by_a_variable(words: tuple[str, ...], env: tuple[str, ...]) -> None:
-    refused("the knob sets OMP_NUM_THREADS, and .*7 sets it too", Exit.WRONG_WORD, "threads=1,2", words=words, env=env)
+    refused(
+        "the knob threads sets OMP_NUM_THREADS, and .*7 also sets it",
+        Exit.WRONG_WORD,
+        "threads=1,2",
+        words=words,
+        env=env,
+    )
     assert asked("threads=1,2", words=("./app",), env=("OMP_NUM_THREADS={threads}",)).knobs == {"threads": "1,2"}
     assert asked(words=words, env=env).knobs == {}
 
@@ -117,11 +126,11 @@ def test_values_are_passed_as_they_are_written() -> None:
         (["n=1", "n=2"], "cannot set n twice.*n=a,b"),
         (["n=1,,2"], "an empty value"),
         (["n=1,"], "an empty value"),
-        (["n=1k,1024,1k"], "a value is repeated"),
-        (["n=1", "nn=1"], "names {nn}.*write {nn} where its value belongs"),
-        (["m=1"], "names {m}.*did you mean {n}"),
+        (["n=1k,1024,1k"], "contains a value twice"),
+        (["n=1", "nn=1"], "contains {nn}.*write {nn} where its value belongs"),
+        (["m=1"], "contains {m}.*did you mean {n}"),
         (["precision=1"], "another meaning"),
-        (["n=1", "threads=x"], "threads is a number"),
+        (["n=1", "threads=x"], "is not a number of threads"),
         ([f"n={','.join(map(str, range(20_000)))}"], "20000 combinations"),
     ],
 )
@@ -155,13 +164,19 @@ def test_the_parts_of_a_subject_come_from_the_options() -> None:
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"ranks": 3}, "cannot use --ranks 3 .mpiexec starts 2"),
+        ({"ranks": 3}, "cannot use --ranks 3 .the command line of mpiexec starts 2"),
         (
-            {"where": Where(launcher="srun")},
-            "cannot use --launcher srun .the command line starts its ranks with mpiexec",
+            {"where": LaunchTarget(launcher="srun")},
+            "cannot use --launcher srun .the command line already starts its ranks with mpiexec",
         ),
-        ({"where": Where(hosts="a,b")}, "cannot use --hosts a,b .the command line starts its ranks with mpiexec"),
-        ({"where": Where(place="1x1,unit=hwthread"), "words": ("mpiexec", "./app")}, "does not state how many ranks"),
+        (
+            {"where": LaunchTarget(hosts="a,b")},
+            "cannot use --hosts a,b .the command line already starts its ranks with mpiexec",
+        ),
+        (
+            {"where": LaunchTarget(place="1x1,unit=hwthread"), "words": ("mpiexec", "./app")},
+            "does not state how many ranks",
+        ),
     ],
 )
 def test_an_option_that_contradicts_a_launcher_is_refused(given: dict[str, object], why: str) -> None:
@@ -170,17 +185,21 @@ def test_an_option_that_contradicts_a_launcher_is_refused(given: dict[str, objec
 
 @pytest.mark.usefixtures("hydra")
 def test_a_placement_has_to_agree_with_the_ranks_of_the_launcher() -> None:
-    one = Where(place="2x1")
+    one = LaunchTarget(place="2x1")
     words = ("mpiexec", "-n", "{r}", "./app")
     assert asked("r=2,4", words=words, where=one).shape.ranks == 2
     refused(
-        "starts 3 ranks, and --place 2x1 is for 2.*try --place 3x1", Exit.WRONG_WORD, "r=2,3", words=words, where=one
+        "cannot place the 3 ranks of mpiexec .--place 2x1 is for 2.*try --place 3x1",
+        Exit.WRONG_WORD,
+        "r=2,3",
+        words=words,
+        where=one,
     )
     assert asked("r=2", words=words, ranks=2).shape.ranks == 2
 
 
 def test_a_placement_sets_the_threads_of_openmp_unless_the_user_does() -> None:
-    where = Where(place="1x2")
+    where = LaunchTarget(place="1x2")
     words = ("./app",)
     assert asked(words=words, where=where).knobs == {"threads": "2"}
     assert asked(words=words, where=where, env=("OMP_NUM_THREADS=4",)).knobs == {}
@@ -195,9 +214,9 @@ def test_a_knob_of_ranks_needs_a_launcher_that_takes_it() -> None:
     ("word", "why"),
     [
         ("./none", "no such file"),
-        ("./data", "it may not be executed"),
-        ("app", "no such program on PATH.*did you mean ./app"),
-        ("no-such-program", "no such program on PATH.*give its path"),
+        ("./data", "the file is not executable"),
+        ("app", "it is not on PATH.*did you mean ./app"),
+        ("no-such-program", "it is not on PATH.*give its path"),
     ],
 )
 def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(
@@ -205,18 +224,20 @@ def test_a_program_that_is_not_there_is_refused_before_there_is_a_run(
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(Refusal, match=rf"cannot start '{word}' .{why}") as error:
-        there.check_there(asked(words=(word,)))
+        file_checks.check_files_exist(asked(words=(word,)))
     assert error.value.code == Exit.CANNOT_RUN
-    there.check_there(asked(words=(word,), before=("true x",)))  # which may make it
-    there.check_there(asked(words=("./app",)))
-    there.check_there(asked("n=p", words=("./ap{n}",)))
+    file_checks.check_files_exist(asked(words=(word,), before=("true x",)))  # which may make it
+    file_checks.check_files_exist(asked(words=("./app",)))
+    file_checks.check_files_exist(asked("n=p", words=("./ap{n}",)))
     with pytest.raises(Refusal, match=r"cannot start './apx' \(no such file\)"):
-        there.check_there(asked("n=p,x", words=("./ap{n}",)))
-    there.check_there(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
+        file_checks.check_files_exist(asked("n=p,x", words=("./ap{n}",)))
+    file_checks.check_files_exist(asked(words=("app",), env=(f"PATH={Path.cwd()}",)))
 
 
 def test_a_batch_system_starts_no_ranks() -> None:
-    refused("it is a batch system.*--script FILE", Exit.WRONG_WORD, words=("./app",), where=Where(launcher="sbatch"))
+    refused(
+        "it is a batch system.*--script FILE", Exit.WRONG_WORD, words=("./app",), where=LaunchTarget(launcher="sbatch")
+    )
 
 
 @pytest.mark.parametrize(
@@ -230,7 +251,7 @@ def test_a_batch_system_starts_no_ranks() -> None:
     ],
 )
 def test_a_program_has_the_name_of_its_file_or_script(words: tuple[str, ...], name: str) -> None:
-    assert launching.program_name(words) == name
+    assert launcher_line.program_name(words) == name
 
 
 WORDS = st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=5)
@@ -270,7 +291,7 @@ def test_a_job_runs_the_very_command_with_all_its_options(words: list[str], text
         before=(f"cp {shlex.quote(text)} x",), after=("-x",),
     )  # fmt: skip
     further = ["--repeats=2", "--timeout=5"]
-    job = program_request.job(words, ["threads=2"], 4, options, Where(place="2x2"), None, 30, ("-q a",), further)
+    job = program_request.job(words, ["threads=2"], 4, options, LaunchTarget(place="2x2"), None, 30, ("-q a",), further)
     assert (job.ranks_per_node, job.nodes, job.cpus_per_rank, job.directives) == (2, 2, 2, ("-q a",))
     for system in launchers.names("job"):
         script = launchers.batch_system(system).script(job)
@@ -289,7 +310,7 @@ def test_a_job_runs_the_very_command_with_all_its_options(words: list[str], text
 @pytest.mark.usefixtures("hydra")
 def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
     words = ("mpiexec", "-n", "8", "./app")
-    job = program_request.job(words, [], None, ProgramOptions(), Where(), None, 30, ())
+    job = program_request.job(words, [], None, ProgramOptions(), LaunchTarget(), None, 30, ())
     assert (job.ranks_per_node, job.nodes, job.name) == (8, 1, "octant-app")
     line = shlex.split(launchers.batch_system("sbatch").script(job).splitlines()[-1])
     assert "--launcher" not in line
@@ -299,27 +320,29 @@ def test_a_job_of_a_command_with_a_launcher_starts_it_as_it_is() -> None:
 
 def test_a_job_of_a_script_that_hides_a_launcher_leaves_the_ranks_to_it() -> None:
     Path("job.sh").write_text("#!/bin/sh\nsrun ./app\n")
-    job = program_request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(launcher="sbatch"), None, 30, ())
+    job = program_request.job(
+        ("bash", "./job.sh"), [], None, ProgramOptions(), LaunchTarget(launcher="sbatch"), None, 30, ()
+    )
     assert "--launcher" not in launchers.batch_system("sbatch").script(job)
     with pytest.raises(Refusal, match=r"cannot use --place .line 2 of job.sh seems to start srun"):
-        program_request.job(("bash", "./job.sh"), [], None, ProgramOptions(), Where(place="2x1"), None, 30, ())
+        program_request.job(("bash", "./job.sh"), [], None, ProgramOptions(), LaunchTarget(place="2x1"), None, 30, ())
 
 
 def test_a_mistake_is_no_matter_for_a_queue() -> None:
     for options, where, why in (
-        (ProgramOptions(check=("x",)), Where(), "its forms are"),
-        (ProgramOptions(), Where(hosts="a"), "cannot use --hosts in a job"),
-        (ProgramOptions(), Where(place="x"), "x"),
+        (ProgramOptions(check=("x",)), LaunchTarget(), "the forms are"),
+        (ProgramOptions(), LaunchTarget(hosts="a"), "cannot use --hosts in a job"),
+        (ProgramOptions(), LaunchTarget(place="x"), "x"),
     ):
         with pytest.raises(Refusal, match=why):
             program_request.job(("./app",), [], None, options, where, None, 30, ())
-    with pytest.raises(Refusal, match="of several lines"):
-        program_request.job(("./app",), [], None, ProgramOptions(), Where(), None, 30, ("a\nb",))
+    with pytest.raises(Refusal, match="with a line break"):
+        program_request.job(("./app",), [], None, ProgramOptions(), LaunchTarget(), None, 30, ("a\nb",))
 
 
 @pytest.fixture
 def open_mpi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An mpirun on PATH that says that it is Open MPI 5, which binds by default."""
+    """Provide an mpirun on PATH that identifies itself as Open MPI 5, which binds by default."""
     program = tmp_path / "mpirun"
     program.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0.8'\n")
     program.chmod(0o755)
@@ -340,8 +363,8 @@ def test_a_launcher_that_binds_is_reported_and_places_nothing_else(
     words: tuple[str, ...], reason: str, off: str
 ) -> None:
     (remark,) = program_request.remarks(asked(words=words))
-    assert f"binds its ranks itself, {reason}; --place needs {off}" in remark
-    refused(f"binds them itself, {reason}.*try .*{off}", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
+    assert f"binds its ranks {reason}; --place needs {off}" in remark
+    refused(f"binds its ranks {reason}.*try .*{off}", Exit.WRONG_WORD, words=words, where=LaunchTarget(place="2x1"))
 
 
 @pytest.mark.usefixtures("hydra", "open_mpi")
@@ -349,7 +372,7 @@ def test_a_launcher_that_binds_is_reported_and_places_nothing_else(
     "words", [("mpiexec", "-n", "2", "./app"), ("mpirun", "--bind-to", "none", "-n", "2", "./app"), ("./app",)]
 )
 def test_of_ranks_that_nobody_binds_nothing_is_said(words: tuple[str, ...]) -> None:
-    request = asked(words=words, where=Where(place="2x1"))
+    request = asked(words=words, where=LaunchTarget(place="2x1"))
     assert program_request.remarks(request) == ()
     assert request.shape.ranks == 2
 
@@ -361,7 +384,7 @@ def test_of_ranks_that_nobody_binds_nothing_is_said(words: tuple[str, ...]) -> N
         (("./job.sh", "x"), "line 3 of job.sh seems to start mpiexec"),
         (("env", "A=1", "./job.sh"), "line 3 of job.sh seems to start mpiexec"),
         (("bash", "job.sh"), "line 3 of job.sh seems to start mpiexec"),
-        (("sh", "-c", "mpiexec -n 2 ./app > out"), "the text behind -c seems to start mpiexec"),
+        (("sh", "-c", "mpiexec -n 2 ./app > out"), "the command after -c seems to start mpiexec"),
         (("mpiexec", "-n", "2", "./job.sh"), "line 3 of job.sh seems to start mpiexec"),
     ],
 )
@@ -370,10 +393,12 @@ def test_a_script_that_hides_a_launcher_runs_unchanged_and_is_not_placed(words: 
     Path("job.sh").chmod(0o755)
     request = asked(words=words)
     assert request.subject.command == words
-    assert f"octant: {where}: it runs unchanged" in f"octant: {program_request.remarks(request)[-1]}"
-    refused(f"cannot use --place .{where}.*leave --place out", Exit.WRONG_WORD, words=words, where=Where(place="2x1"))
+    assert (
+        f"octant: {where}: results are those of the whole script" in f"octant: {program_request.remarks(request)[-1]}"
+    )
+    refused(f"cannot use --place .{where}.*omit --place", Exit.WRONG_WORD, words=words, where=LaunchTarget(place="2x1"))
     if words[0] != "mpiexec":
-        refused(f"cannot use --ranks .{where}.*leave --ranks out", Exit.WRONG_WORD, words=words, ranks=2)
+        refused(f"cannot use --ranks .{where}.*omit --ranks", Exit.WRONG_WORD, words=words, ranks=2)
         assert asked(words=words, ranks=1).shape.ranks == 1
 
 

@@ -99,7 +99,7 @@ def test_an_exponential_expression_ends_with_a_message(tmp_path: Path, monkeypat
     [
         ("", "", ["stdout, which is empty", "let the program print"]),
         ("Mop/s Total = 12\nbye\n", "", ["similar line is 'Mop/s Total = 12'", "try '(?i)Mop/s total"]),
-        ("bye\n", "Mop/s total = 12\n", ["it matches in stderr", "rate[Mop/s,higher,stderr]=Mop/s total"]),
+        ("bye\n", "Mop/s total = 12\n", ["the expression matches in stderr", "rate[Mop/s,higher,stderr]=Mop/s total"]),
         ("Hello\nMop/s total is 12\nbye\n", "", ["similar line is 'Mop/s total is 12'", "change the regular"]),
         ("12345\n", "", ["matches nothing in stdout; change"]),
     ],
@@ -152,14 +152,14 @@ def test_a_line_of_the_output_may_be_the_document(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "path", "why"),
     [
-        ('{"a": {"b": 1, "c": 2}}', "a.d", "a.d leads nowhere (a has b, c)"),
-        ('{"a": [1]}', "a.1", "a.1 leads nowhere (a is a list of 1 item, counted from 0)"),
-        ('{"a": 1}', "a.b", "a.b leads nowhere (a is 1)"),
-        ('{"a": true}', "a", "a in stdout is a truth value, not a number"),
+        ('{"a": {"b": 1, "c": 2}}', "a.d", "the document has no a.d (a contains b, c)"),
+        ('{"a": [1]}', "a.1", "the document has no a.1 (a is an array of 1 element; indices start at 0)"),
+        ('{"a": 1}', "a.b", "the document has no a.b (a is 1)"),
+        ('{"a": true}', "a", "a in stdout is a Boolean, not a number"),
         ('{"a": {}}', "a", "a in stdout is an object, not a number"),
         ('{"a": NaN}', "a", "'nan' in stdout is not a finite number"),
-        ("no json", "a", "stdout is not JSON"),
-        ("[" * 100_000, "0", "stdout is not JSON"),
+        ("no json", "a", "stdout contains no JSON document"),
+        ("[" * 100_000, "0", "stdout contains no JSON document"),
     ],
 )
 def test_a_path_that_leads_nowhere_says_how_far_it_goes(tmp_path: Path, text: str, path: str, why: str) -> None:
@@ -178,7 +178,7 @@ def test_a_missing_file_and_a_pipe_are_named_and_do_not_block(tmp_path: Path) ->
     os.mkfifo(tmp_path / "pipe")
     where = sources(tmp_path)
     assert "log does not exist" in refused(ProgramValue("x", source="log", pattern="x"), where)
-    assert "no plain file" in refused(ProgramValue("x", source="pipe", pattern="x"), where)
+    assert "not a regular file" in refused(ProgramValue("x", source="pipe", pattern="x"), where)
     assert "tmp" not in refused(ProgramValue("x", source=".", pattern="x"), where)
 
 

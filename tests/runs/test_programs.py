@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from fake_kernel import planned
 from fake_run import stored
 from kernel_run import read_records
-from octant.analysis.given import mismatches_of
+from octant.analysis.mismatches import mismatches_of
 from octant.launch.execute import ProcessOutcome
 from octant.launch.guard import Energy, GuardReport, Outlived, SeenThread
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
-from octant.record import Given, Point, Taken
+from octant.record import Point, RankResources, RankTimes
 from octant.request import Request, Shape, Subject
 from octant.runs.programs.records import record_lines
 
@@ -43,7 +43,7 @@ def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: 
 
 def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -> None:
     (launch,) = Request(Subject(command=("./script",))).launches()
-    none = "octant-pages: data of process {}: 0 of 0 KiB on large pages (it has no whole large page)\n"
+    none = "octant-pages: data of process {}: 0 of 0 KiB on large pages (segment is smaller than a huge page)\n"
     errors = SMALL + "".join(none.format(number) for number in range(100, 135))
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
     path = tmp_path / "records.jsonl"
@@ -53,19 +53,19 @@ def test_what_is_said_of_many_processes_alike_is_recorded_once(tmp_path: Path) -
     (point,), _ = read_records(path)
     assert point.notes["small pages"].split("; ") == [
         "text of process 7: 0 of 4096 KiB on large pages (Invalid argument)",
-        "data of process 100 and 34 more: 0 of 0 KiB on large pages (it has no whole large page)",
+        "data of process 100 and 34 more: 0 of 0 KiB on large pages (segment is smaller than a huge page)",
     ]
 
 
 def report(rank: int | None, host: str = "node", **more: Any) -> GuardReport:
-    """What a guard says of a rank that has two threads on hardware threads of its own."""
+    """Return the guard's report of a rank with two threads on separate hardware threads."""
     first = 2 * (rank or 0)
     members: dict[str, Any] = {
         "whole": False, "host": host, "pid": 7, "started_s": 1e9, "wall_s": 1.5, "user_s": 2.0, "system_s": 0.5,
         "memory_bytes": 3 << 20, "minor_faults": 11, "major_faults": 12, "voluntary_switches": 13,
         "involuntary_switches": 14, "rank": rank, "status": 0,
-        "given": Given(host, (first, first + 1), ((first,), (first + 1,))),
-        "lost": Taken(rank or 0, (1_500_000_000,), elapsed_ns=1_500_000_000, stolen_ns=5),
+        "given": RankResources(host, (first, first + 1), ((first,), (first + 1,))),
+        "lost": RankTimes(rank or 0, (1_500_000_000,), elapsed_ns=1_500_000_000, stolen_ns=5),
     }  # fmt: skip
     return GuardReport(**{**members, **more})
 
@@ -148,7 +148,7 @@ def test_what_the_guard_saw_of_threads_and_memory_is_in_the_record(tmp_path: Pat
 
 @pytest.mark.parametrize(("hosts", "shares"), [(("a", "b"), False), (("a", "a"), True)])
 def test_more_ranks_than_hardware_threads_are_recorded(tmp_path: Path, hosts: tuple[str, str], shares: bool) -> None:
-    reports = tuple(report(n, host, given=Given(host, (0,), ((0,),))) for n, host in enumerate(hosts))
+    reports = tuple(report(n, host, given=RankResources(host, (0,), ((0,),))) for n, host in enumerate(hosts))
     point = read_back(tmp_path, ProgramEnd(OUTCOME, tmp_path, whole=report(None, whole=True), ranks=reports), 2)
     assert point.share_cores is shares
     assert point.process.hosts == tuple(dict.fromkeys(hosts))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fake_kernel import Kernel, planned, request
 from fake_run import machine
 from octant.runs import rounds
-from octant.runs.carry_out import LaunchStart, carry_out, in_turn
+from octant.runs.session import LaunchStart, execute_run, run_all
 from octant.store import Store, StoredRun
 
 REPEATS = st.lists(st.integers(1, 12), min_size=1, max_size=12)
@@ -85,7 +85,7 @@ def begun(store: Store, seed: int = 5) -> StoredRun:
 
 
 def go_on(store: Store, run: StoredRun, stop_after: int | None = None) -> list[str]:
-    """The launches that are started, until Ctrl-C comes after so many."""
+    """Return the started launches, with an interrupt after `stop` of them."""
     started: list[str] = []
 
     def observe(step: LaunchStart, _elapsed_s: float) -> None:
@@ -95,7 +95,7 @@ def go_on(store: Store, run: StoredRun, stop_after: int | None = None) -> list[s
 
     try:
         plan = functools.partial(planned, records=run.records)
-        carry_out(store, run, in_turn(run.launches), plan, observe, Kernel())
+        execute_run(store, run, run_all(run.launches), plan, observe, Kernel())
     except KeyboardInterrupt:
         assert stop_after is not None
     return started

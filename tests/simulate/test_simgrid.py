@@ -17,8 +17,8 @@ from octant.metric import Metric, per
 from octant.network import NetworkFile, load
 from octant.network.platform import platform
 from octant.network.traffic import pairs
-from octant.simulate import on_model
-from octant.simulate.simgrid import as_flows, check, model_times, second_opinion, simulate_flows, with_one_route
+from octant.simulate import simulated_workload
+from octant.simulate.simgrid import as_flows, check, compare_with_simulator, model_times, simulate_flows, with_one_route
 from octant.workload import Traffic, Workload
 from paths import DATA, ROOT
 
@@ -100,12 +100,12 @@ def test_flows_of_unlike_sizes_speed_up_when_others_end(name: str) -> None:
 @pytest.mark.timeout(600)
 def test_a_kernel_runs_on_a_simulated_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache with spaces ä"))
-    found = on_model.run(load("bgp"), "p2p", ["bytes=0,64KiB", "samples=50"], 8)
+    found = simulated_workload.run(load("bgp"), "p2p", ["bytes=0,64KiB", "samples=50"], 8)
     times = [figure for figure in found.figures if figure.metric == "time"]
     assert all(figure.passed for figure in found.figures)
     assert [figure.metric for figure in found.figures] == ["time", "bandwidth"] * 2
     assert times[1].alone == pytest.approx(times[1].value, rel=1e-3)
-    again = on_model.run(load("bgp"), "p2p", ["bytes=0,64KiB", "samples=50"], 8)
+    again = simulated_workload.run(load("bgp"), "p2p", ["bytes=0,64KiB", "samples=50"], 8)
     repeated = [figure.value for figure in again.figures]
     assert repeated == pytest.approx([figure.value for figure in found.figures], rel=1e-4)  # simulated time repeats
     assert len(list(smpi.cache().iterdir())) == 1  # compiled once
@@ -162,17 +162,17 @@ def test_updates_are_sent_as_their_payload() -> None:
 )
 def test_a_question_that_nobody_can_answer_is_refused(other: str, size: str, words: str) -> None:
     with pytest.raises(Refusal, match=words) as refused:
-        second_opinion(other, example("fat-tree-64"), "random", size)
+        compare_with_simulator(other, example("fat-tree-64"), "random", size)
     assert refused.value.code == Exit.WRONG_WORD
 
 
 def test_only_messages_run_on_a_model() -> None:
     with pytest.raises(Refusal, match="only messages are simulated"):
-        on_model.run(load("bgp"), "stream", [])
+        simulated_workload.run(load("bgp"), "stream", [])
     with pytest.raises(Refusal, match="did you mean p2p"):
-        on_model.run(load("bgp"), "p2pp", [])
+        simulated_workload.run(load("bgp"), "p2pp", [])
     with pytest.raises(Refusal, match="--ranks 64"):
-        on_model.run(load("bgp"), "p2p", [], 65)
+        simulated_workload.run(load("bgp"), "p2p", [], 65)
 
 
 @pytest.mark.parametrize(("messages", "why"), [(True, "--ranks 64"), (False, "only messages are simulated")])
@@ -185,7 +185,7 @@ def test_what_exchanges_messages_and_declares_its_traffic_runs_on_a_model(
     )
     monkeypatch.setattr(workloads, "workloads", lambda: {"mpi/ring": ring})
     with pytest.raises(Refusal, match=why):
-        on_model.run(load("bgp"), "ring", [], 65)
+        simulated_workload.run(load("bgp"), "ring", [], 65)
 
 
 def test_the_launcher_switches_simgrids_factors_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from octant.store import StoredRun
 
 
 def computed(repeats: int = 1) -> StoredRun:
-    """The fake run with the knobs and notes that real workloads read."""
+    """Return the fake run with the knobs and notes of real workloads."""
     run, double = fake_run(repeats=repeats), {"element": "double"}
     more = {
         "mpi/p2p": {"buffers": "hot"},
@@ -120,7 +120,9 @@ def test_a_kernel_of_the_store_gives_the_seconds() -> None:
 
 def test_ranks_that_compute_at_once_are_not_mixed_with_one_alone() -> None:
     run = computed()
-    with pytest.raises(Refusal, match=r"one of 3 points of gemm; say mode=one\|star\|threads ranks=1\|2 threads=1\|2"):
+    with pytest.raises(
+        Refusal, match=r"3 configurations of gemm match .*; add mode=one\|star\|threads ranks=1\|2 threads=1\|2"
+    ):
         measured_step(run, "gemm n=448", 1)
     alone, both, shared = (measured_step(run, f"gemm mode={mode}", 1).compute_s for mode in ("one", "star", "threads"))
     assert (alone, both) == pytest.approx((2e-3, 2e-3), rel=0.01)
@@ -147,11 +149,11 @@ def test_times_of_several_ranks_are_those_of_one() -> None:
 @pytest.mark.parametrize(
     ("kernel", "says"),
     [
-        ("gemmm", "cannot find gemmm"),
-        ("gemm n=449", "it has n=448"),
+        ("gemmm", "does not contain gemmm"),
+        ("gemm n=449", "available: n=448"),
         ("gemm n", "write knob=value with one of element, mode, n, ranks"),
         ("gemm m=448", "write knob=value"),
-        ("latency", "say"),
+        ("latency", "; add "),
     ],
 )
 def test_words_that_choose_no_point_are_refused(kernel: str, says: str) -> None:
@@ -168,7 +170,7 @@ def test_no_number_of_chunks_is_refused(chunks: float) -> None:
 def test_a_wrong_answer_has_no_seconds() -> None:
     run = computed()
     wrong = dataclasses.replace(run.points[0], results=(Result("values that differ", 1.0, "1", 0.0),))
-    with pytest.raises(Refusal, match="its answer is wrong"):
+    with pytest.raises(Refusal, match="its verification failed"):
         measured_step(dataclasses.replace(run, points=(wrong,)), wrong.workload, 1)
 
 

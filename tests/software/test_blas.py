@@ -18,7 +18,7 @@ def library(folder: Path, name: str) -> Path:
 
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the system's libraries, and no wheel."""
+    """Return a folder of the system's libraries, without a wheel."""
     monkeypatch.setattr(blas, "FOLDERS", (str(tmp_path / "lib"),))
     monkeypatch.setattr("sys.prefix", str(tmp_path / "python"))
     monkeypatch.setattr(blas, "openblas_path", lambda: None)

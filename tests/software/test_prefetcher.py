@@ -45,7 +45,7 @@ def test_registers_that_can_be_opened_switch_it(tmp_path: Path, vendor: str, fam
 
 def test_every_core_that_may_be_used_is_asked(tmp_path: Path) -> None:
     _registers(tmp_path, INTEL_REGISTER, cpus=1)
-    why = "there is no /dev/cpu/1/msr (the msr module is not loaded)"
+    why = "/dev/cpu/1/msr does not exist (the module msr is not loaded)"
     assert prefetch_switch(_of("GenuineIntel"), tmp_path) == {"hwprefetch_why": why}
 
 
@@ -63,23 +63,23 @@ def test_a_register_that_cannot_be_opened_is_no_switch(tmp_path: Path) -> None:
 
 def test_processors_without_a_known_register(tmp_path: Path) -> None:
     assert prefetch_switch(_of("GenuineIntel", family="15"), tmp_path) == {
-        "hwprefetch_why": "no register for it is known on GenuineIntel"
+        "hwprefetch_why": "the register of the prefetchers is unknown for GenuineIntel"
     }
     assert "hwprefetch_why" in prefetch_switch(_of("", "aarch64"), tmp_path)
 
 
 def test_amd_announces_its_register_to_who_asks(tmp_path: Path) -> None:
     _registers(tmp_path, AMD_REGISTER)
-    why = "there is no /dev/cpu/0/cpuid (the cpuid module is not loaded)"
+    why = "/dev/cpu/0/cpuid does not exist (the module cpuid is not loaded)"
     assert prefetch_switch(_of("AuthenticAMD", family="25"), tmp_path) == {"hwprefetch_why": why}
     _announced(tmp_path, ~(1 << 13) & 0xFFFFFFFF)
-    why = "this processor does not announce the register for it"
+    why = "this processor does not report the register of the prefetchers"
     assert prefetch_switch(_of("AuthenticAMD", family="25"), tmp_path) == {"hwprefetch_why": why}
 
 
 def test_power_has_a_register_of_its_own(tmp_path: Path) -> None:
     power = _of("", "ppc64le")
-    assert prefetch_switch(power, tmp_path) == {"hwprefetch_why": "there is no /sys/devices/system/cpu/dscr_default"}
+    assert prefetch_switch(power, tmp_path) == {"hwprefetch_why": "/sys/devices/system/cpu/dscr_default does not exist"}
     (tmp_path / "sys/devices/system/cpu").mkdir(parents=True)
     (tmp_path / "sys/devices/system/cpu/dscr_default").write_text("0\n")
     assert prefetch_switch(power, tmp_path) == {"hwprefetch": "dscr"}

@@ -10,7 +10,7 @@ from once import answered_once
 
 
 def program(folder: Path, name: str, body: str) -> None:
-    """An executable that stands in for a tool."""
+    """Return an executable that replaces a tool."""
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(f"#!/bin/sh\n{body}\n")
     (folder / name).chmod(0o755)
@@ -18,7 +18,7 @@ def program(folder: Path, name: str, body: str) -> None:
 
 @pytest.fixture
 def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all of PATH, and the only place for tools beside Python."""
+    """Return a folder that is the only entry of PATH, and the only folder of tools next to Python."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))

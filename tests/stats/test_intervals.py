@@ -171,7 +171,7 @@ def test_two_launches_give_both_values_and_one_its_own_interval() -> None:
 def test_the_text_says_what_the_interval_is_for() -> None:
     texts = [median_over_launches(exact(*EIGHT[:k]), PERIOD).text for k in (1, 2, 3, 6)]
     assert texts == [
-        "within one launch between 07:35 and 07:38; launches were not repeated",
+        "range within one launch between 07:35 and 07:38; the launch was not repeated",
         "two launches between 07:35 and 07:38, no interval",
         "95 % interval for the median over 3 launches between 07:35 and 07:38",
         "95 % interval for the median over 6 launches between 07:35 and 07:38",

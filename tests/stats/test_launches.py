@@ -46,7 +46,7 @@ def test_doubts_follow_number_spread_and_order_of_launches() -> None:
     assert caveats_of(95, 100, 105, 95, 100, 105) == {"wide interval": Grade.NOTE}
     assert caveats_of(80, 100, 120, 80, 100, 120) == {"wide interval": Grade.LIMITED}
     assert caveats_of(50, 100, 200, 50, 100, 200) == {"wide interval": Grade.INVALID}
-    assert caveats_of(*range(100, 108)) == {"launches resemble their neighbours": Grade.NOTE}
+    assert caveats_of(*range(100, 108)) == {"autocorrelated launches": Grade.NOTE}
 
 
 def test_the_width_of_a_share_counts_in_points() -> None:
@@ -58,17 +58,17 @@ def test_the_width_of_a_share_counts_in_points() -> None:
     assert kinds == [{"wide interval": Grade.INVALID}, {}]
     wide = [20 * value for value in lost]  # the interval is twenty times as wide
     (found,) = caveats_over_launches(exact(*wide), median_over_launches(exact(*wide), PERIOD), of_whole=True)
-    assert found.text == "6 launches differ too much: not measurable here"
+    assert found.text == "not measurable: 6 launches differ too much; use more launches"
 
 
 def test_equal_points_that_disagree_are_a_doubt() -> None:
     near, far = exact(100, 101, 99), exact(110, 111, 109)
     (found,) = caveats_about_equal_points([near, far], "{:.0f} ns".format)
-    assert found.kind == "equal points differ"
-    assert found.text == "equal points of this run differ by 10 % (100 ns and 110 ns)"
+    assert found.kind == "inconsistent repeated measurements"
+    assert found.text == "repeated measurements of this run differ by 10 % (100 ns and 110 ns)"
     assert caveats_about_equal_points([near, exact(102, 103, 101)]) == ()  # within 3 %
     (twice,) = caveats_about_equal_points([near, exact(200, 202, 198)])
-    assert twice.text == "equal points of this run differ by 100 % (100 and 200)"
+    assert twice.text == "repeated measurements of this run differ by 100 % (100 and 200)"
     noisy = (100, 110, 90)  # a spread of 10 %
     assert caveats_about_equal_points([exact(*noisy), exact(*(1.25 * value for value in noisy))]) == ()  # three spreads
     assert caveats_about_equal_points([exact(*noisy), exact(*(1.4 * value for value in noisy))]) != ()
@@ -112,9 +112,11 @@ def test_every_doubt_whose_text_has_a_number_of_its_launch_can_be_graded_by_it()
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "caveat" and len(node.args) == 2:
                 without.add(ast.unparse(node.args[0]).strip("'"))
     assert without == {
-        "wrong answer", "fault-injection build", "cores shared", "emulated link", "imported", "not verified",
-        "count not stated",
-        "small load", "memory copy", "sizes rounded", "precision not reached", "foreign load", "one draw of CPUs",
+        "wrong result", "fault-injection build", "oversubscription", "emulated link", "imported result",
+        "result not verified",
+        "rank or thread count not stated",
+        "insufficient memory load", "access to memory instead of storage", "rounded sizes", "precision not reached",
+        "load from other processes", "single choice of CPUs",
         "probe.kind", "kind",
     }  # fmt: skip
 
@@ -123,11 +125,11 @@ def test_doubts_about_launches_have_their_numbers() -> None:
     def texts(*values: float) -> list[str]:
         return [one.text for one in caveats_over_launches(exact(*values), median_over_launches(exact(*values), PERIOD))]
 
-    assert texts(100) == ["only 1 launch"]
-    assert texts(100, 101) == ["only 2 launches"]
+    assert texts(100) == ["there is only 1 launch; 6 or more give an interval from order statistics"]
+    assert texts(100, 101) == ["there are only 2 launches; 6 or more give an interval from order statistics"]
     (wide,) = texts(95, 100, 105, 95, 100, 105)
-    assert wide == "the interval is ± 5 %"
-    assert texts(50, 100, 200, 50, 100, 200) == ["6 launches differ too much: not measurable here"]
+    assert wide == "the 95 % interval is ± 5 %; more launches narrow it"
+    assert texts(50, 100, 200, 50, 100, 200) == ["not measurable: 6 launches differ too much; use more launches"]
     assert texts(*range(100, 108)) == [
-        "launches resemble their neighbours (correlation 0.6): the interval is too narrow"
+        "successive launches are correlated (lag-1 autocorrelation 0.6), so the interval is too narrow"
     ]

@@ -49,11 +49,11 @@ def test_two_occasions_only_differ_until_four_are_known() -> None:
     assert verdict(a, far).word == "differs"
     assert verdict(a, far).text == "differs between these two sessions"
     assert verdict(a, b).text == "no difference detected between these two sessions"
-    assert verdict(a, b).word == "no difference seen"
+    assert verdict(a, b).word == "no difference detected"
     steady = np.array([0, 0.001, -0.001, 0.0005])
     assert verdict(a, far, steady[:3]).word == "differs"
-    assert [verdict(a, b + shift, steady).word for shift in (-0.1, 0, 0.1)] == ["slower", "same", "faster"]
-    assert verdict(a, far, 100 * steady).word == "cannot tell"
+    assert [verdict(a, b + shift, steady).word for shift in (-0.1, 0, 0.1)] == ["slower", "equivalent", "faster"]
+    assert verdict(a, far, 100 * steady).word == "undecided"
 
 
 def test_intervals_say_which_occasions_they_are_for() -> None:
@@ -62,7 +62,7 @@ def test_intervals_say_which_occasions_they_are_for() -> None:
     assert alone.speed is not None
     assert known.speed is not None
     days = "between 2026-11-16 09:00 and 2026-11-22 09:00"
-    what = "the geometric mean ratio on these two sessions only, from at least 6 launches on each side"
+    what = "the geometric mean ratio of these two sessions only, from at least 6 launches on each side"
     assert alone.speed.text == f"95 % interval for {what} {days}"
     assert known.speed.text == f"95 % interval for the geometric mean ratio in other sessions, from 4 sessions {days}"
     assert known.speed.middle == pytest.approx(math.exp(0.05))
@@ -71,13 +71,13 @@ def test_intervals_say_which_occasions_they_are_for() -> None:
 def test_fewer_than_four_launches_on_a_side_give_no_word() -> None:
     a = np.zeros(6)
     for few in (a[:1] + 1, a[:3] + 1):
-        assert verdict(a, few).word == "no verdict"
-        assert verdict(a, few).text == f"no verdict: {len(few)} of 4 launches of B"
+        assert verdict(a, few).word == "insufficient data"
+        assert verdict(a, few).text == f"insufficient data: {len(few)} of 4 launches of B"
 
 
 def test_launches_without_spread_give_a_word() -> None:
     flat = np.zeros(4)
-    assert verdict(flat, flat).word == "no difference seen"
+    assert verdict(flat, flat).word == "no difference detected"
     assert verdict(flat, flat + 0.1).word == "differs"
 
 
@@ -86,7 +86,7 @@ def test_many_figures_are_corrected() -> None:
     slight, clean = TwoRuns(a, a[::-1] * 4 + 0.04, NONE), TwoRuns(a, a, NONE)
     assert slight.p() == pytest.approx(0.03, abs=0.015)
     assert occasion_verdicts([slight], PERIOD)[0].word == "differs"
-    assert occasion_verdicts([slight, *[clean] * 29], PERIOD)[0].word == "no difference seen"
+    assert occasion_verdicts([slight, *[clean] * 29], PERIOD)[0].word == "no difference detected"
 
 
 def test_the_interval_for_other_occasions_is_students_with_the_spread_between_them() -> None:
@@ -97,11 +97,11 @@ def test_the_interval_for_other_occasions_is_students_with_the_spread_between_th
     assert found.speed is not None
     ends = 0.05 + 3.182446305 * error * np.array([-1, 0, 1])  # t of 97.5 % with 3 degrees of freedom
     assert [found.speed.low, found.speed.middle, found.speed.high] == pytest.approx(list(np.exp(ends)))
-    assert found.hidden == pytest.approx(math.expm1(0.05 + 3.182446305 * error))
+    assert found.max_undetected_effect == pytest.approx(math.expm1(0.05 + 3.182446305 * error))
     assert (found.number, found.unit) == (6, "launches on each side")
 
 
-@pytest.mark.parametrize(("reach", "word"), [(0.999, "same"), (1.001, "cannot tell")])
+@pytest.mark.parametrize(("reach", "word"), [(0.999, "equivalent"), (1.001, "undecided")])
 def test_same_means_that_the_interval_of_90_percent_lies_within_the_margin(reach: float, word: str) -> None:
     history = np.array([1.0, -1.0, 1.0, -1.0])
     error = math.sqrt(2 * history.var(ddof=1))
@@ -112,14 +112,14 @@ def test_same_means_that_the_interval_of_90_percent_lies_within_the_margin(reach
 def test_a_p_value_at_the_threshold_is_a_difference() -> None:
     runs = TwoRuns(np.array([0, 0.01, -0.01, 0.02]), np.array([0, 0.01, -0.01, 0.02]) + 0.05, NONE)
     assert occasion_verdicts([runs], PERIOD, threshold=runs.p())[0].word == "differs"
-    assert occasion_verdicts([runs], PERIOD, threshold=0.999 * runs.p())[0].word == "no difference seen"
+    assert occasion_verdicts([runs], PERIOD, threshold=0.999 * runs.p())[0].word == "no difference detected"
 
 
 def test_what_could_be_found_is_what_as_many_paired_rounds_would_find() -> None:
     history = np.array([0.0, 0.02, -0.02, 0.01])
     found = verdict(np.zeros(6), np.zeros(6), history)
     error = math.sqrt(2 * history.var(ddof=1))
-    assert found.findable == pytest.approx(math.expm1(smallest_effect(4, 0.05) * 2 * error))
+    assert found.min_detectable_effect == pytest.approx(math.expm1(smallest_effect(4, 0.05) * 2 * error))
     assert found.speed is not None
     assert found.speed.kind == "student"
 

@@ -12,7 +12,15 @@ from octant.stats.gate import e_value
 from octant.stats.intervals import Period
 from octant.stats.multiple import benjamini_hochberg, holm
 from octant.stats.occasions import TwoRuns
-from octant.stats.paired import centre, is_same, paired_bounds, paired_levels, paired_p, paired_verdicts, student_p
+from octant.stats.paired import (
+    centre,
+    is_equivalent,
+    paired_bounds,
+    paired_levels,
+    paired_p,
+    paired_verdicts,
+    student_p,
+)
 from octant.stats.student import two_sided_p
 from octant.stats.verdicts import Verdict, log_speeds, percent
 
@@ -157,13 +165,13 @@ def test_words_follow_interval_and_margin() -> None:
     assert [one(noise + math.log(speed)).word for speed in (0.9, 0.965, 1.0, 1.02, 1.04)] == [
         "slower",
         "slower",
-        "same",
-        "same",
+        "equivalent",
+        "equivalent",
         "faster",
     ]
-    assert one(10 * noise).word == "same"
-    assert one(40 * noise).word == "cannot tell"
-    assert one(10 * noise + math.log(1.03)).word in ("cannot tell", "faster")
+    assert one(10 * noise).word == "equivalent"
+    assert one(40 * noise).word == "undecided"
+    assert one(10 * noise + math.log(1.03)).word in ("undecided", "faster")
     assert one(noise + math.log(0.9)).beyond_margin
     assert not one(10 * noise + math.log(0.96)).beyond_margin
     assert one(noise + math.log(1.02), margin=0.01).word == "faster"
@@ -172,8 +180,8 @@ def test_words_follow_interval_and_margin() -> None:
 def test_fewer_than_four_rounds_give_no_verdict() -> None:
     x = np.log([1.5, 1.5001, 1.4999])
     found = one(x)
-    assert (found.word, found.speed) == ("no verdict", None)
-    assert found.text == "no verdict: 3 of 4 rounds"
+    assert (found.word, found.speed) == ("insufficient data", None)
+    assert found.text == "insufficient data: 3 of 4 rounds"
     assert one(np.append(x, math.log(1.5))).word == "faster"
 
 
@@ -181,12 +189,12 @@ def test_texts_are_those_of_the_words_for_verdicts() -> None:
     noise = np.array([-0.002, 0.001, 0.002, -0.001, 0.0015, -0.0015])
     slower, same, unclear = (one(x) for x in (noise + math.log(0.9), noise, 40 * noise))
     assert slower.text == "at least 3 % slower"
-    assert same.text == "same within 3 %"
-    assert unclear.text == "not decided: about 44 rounds would detect 3 %"
-    assert (percent(unclear.hidden), percent(unclear.findable)) == ("7.4 %", "10 %")
+    assert same.text == "equivalent within 3 %"
+    assert unclear.text == "undecided: about 44 rounds would detect 3 %"
+    assert (percent(unclear.max_undetected_effect), percent(unclear.min_detectable_effect)) == ("7.4 %", "10 %")
     near_the_margin = one(10 * noise + 0.025)
-    assert near_the_margin.word == "cannot tell"
-    assert near_the_margin.text == "not decided"  # the rounds were enough
+    assert near_the_margin.word == "undecided"
+    assert near_the_margin.text == "undecided"  # the rounds were enough
     assert slower.speed is not None
     assert (
         slower.speed.text == "95 % interval for the geometric mean ratio over 6 paired rounds between 07:35 and 07:38"
@@ -195,8 +203,8 @@ def test_texts_are_those_of_the_words_for_verdicts() -> None:
 
 def test_what_could_have_been_found_is_found_in_four_of_five() -> None:
     x = np.random.default_rng(48).normal(0, 0.05, (400, 8))
-    findable = np.array([one(row).findable for row in x])
-    shifted = x + np.log1p(np.median(findable))
+    min_detectable_effect = np.array([one(row).min_detectable_effect for row in x])
+    shifted = x + np.log1p(np.median(min_detectable_effect))
     assert np.mean([one(row).word == "faster" for row in shifted]) == pytest.approx(0.8, abs=0.06)
 
 
@@ -216,14 +224,19 @@ def test_intervals_say_how_they_were_made(rounds: int, kind: str) -> None:
 
 def test_same_needs_four_rounds_within_the_margin_and_off_its_ends() -> None:
     end = math.log1p(0.03)
-    assert not is_same(np.zeros(3), 0.03)
-    assert is_same(np.zeros(4), 0.03)
-    assert [is_same(np.full(4, at), 0.03) for at in (-end, -0.99 * end, 0.99 * end, end)] == [False, True, True, False]
+    assert not is_equivalent(np.zeros(3), 0.03)
+    assert is_equivalent(np.zeros(4), 0.03)
+    assert [is_equivalent(np.full(4, at), 0.03) for at in (-end, -0.99 * end, 0.99 * end, end)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_no_number_of_rounds_finds_a_margin_of_nothing() -> None:
     found = one(np.array([-0.02, 0.01, 0.02, -0.01]), margin=0)
-    assert (found.word, found.needed) == ("cannot tell", None)
+    assert (found.word, found.needed) == ("undecided", None)
 
 
 def test_more_figures_need_more_rounds() -> None:
@@ -236,7 +249,7 @@ def test_more_figures_need_more_rounds() -> None:
 
 def test_no_verdict_has_numbers_that_hide_everything() -> None:
     found = one(np.zeros(2))
-    assert (found.p, found.hidden, found.findable) == (1, math.inf, math.inf)
+    assert (found.p, found.max_undetected_effect, found.min_detectable_effect) == (1, math.inf, math.inf)
 
 
 @pytest.mark.filterwarnings("error")

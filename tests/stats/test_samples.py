@@ -15,7 +15,7 @@ SAMPLES = st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=200)
 
 
 def autoregressive(n: int, memory: float, generator: np.random.Generator) -> NDArray[np.float64]:
-    """A stationary AR(1) series with unit variance and median 0: `memory` is the correlation of neighbours."""
+    """Return a stationary AR(1) series with unit variance and median 0: `memory` is the correlation of neighbours."""
     noise = generator.normal(size=n) * math.sqrt(1 - memory**2)
     values = np.empty(n)
     values[0] = generator.normal()

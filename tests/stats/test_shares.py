@@ -47,11 +47,11 @@ def test_what_one_launch_in_ten_loses_is_often_not_seen_by_six() -> None:
 def test_the_share_of_several_launches_is_a_sum_over_a_sum() -> None:
     estimate = share_over_launches((0.5, 0.1, 0.1), (1.0, 1.0, 8.0), PERIOD)
     assert estimate.middle == pytest.approx(1.4 / 10)
-    assert estimate.text == "95 % interval for the share of the time of 3 launches together between 07:35 and 07:38"
+    assert estimate.text == "95 % interval for the share of the total time of 3 launches between 07:35 and 07:38"
     both = share_over_launches((0.5, 0.1), (1.0, 3.0), PERIOD)
     assert (both.low, both.high, both.kind) == (0.1, 0.5, "two values")
     assert both.middle == pytest.approx(0.2)
-    assert share_over_launches((0.3,), (2.0,), PERIOD).text.startswith("within one launch")
+    assert share_over_launches((0.3,), (2.0,), PERIOD).text.startswith("range within one launch")
     with pytest.raises(ValueError, match="at least one launch"):
         share_over_launches((), (), PERIOD)
 

@@ -15,7 +15,7 @@ from octant.mpi.knobs import knobs, of_mpi
 from octant.mpi.neutral import settings
 from octant.mpi.settings import is_known
 from octant.report.page import run_page
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, environment
 from reports import report_of
 
@@ -112,7 +112,7 @@ def fill(store: Store) -> None:
     """Every file that the command writes into a store."""
     run = store.create("q", machine(), [request(bytes="1MiB")])
     plan = functools.partial(planned, records=run.records)
-    done = carry_out(store, run, in_turn(run.launches), plan, start=Kernel())
+    done = execute_run(store, run, run_all(run.launches), plan, start=Kernel())
     assert done.complete
     store.list_runs()
     run_page.write(report_of(summarise(done, {})), run.folder / "report.html")

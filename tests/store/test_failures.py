@@ -11,7 +11,7 @@ from fake_run import launch_line, machine, point_line
 from octant.failure import Exit
 from octant.record import Failure, RecordError
 from octant.record.lines import read_line
-from octant.record.written import failure_line, seal
+from octant.record.writer import failure_line, seal
 from octant.store import Store, StoredRun
 
 SWEEP = request(2, bytes="1MiB,2MiB")
@@ -23,7 +23,7 @@ def run(tmp_path: Path) -> StoredRun:
 
 
 def read(run: StoredRun, *lines: str) -> StoredRun:
-    """The run after these lines were added to its records."""
+    """Return the run after these lines were added to its records."""
     with run.records.open("a", encoding="utf-8") as file:
         file.write("".join(f"{line}\n" for line in lines))
     return Store(run.folder.parent.parent).read(run.id)
@@ -72,7 +72,7 @@ def test_a_failure_of_more_cells_than_a_run_may_ask_for_is_a_damaged_line(run: S
     many = {f"k{number}": ",".join(map(str, range(1000))) for number in range(10)}
     found = read(run, *answered(run, ["1MiB"]), failed(run, 0, code, **many))
     assert (len(found.points), found.failures) == (1, ())
-    assert "of more than" in " ".join(found.damaged)
+    assert "contain more than" in " ".join(found.damaged)
 
 
 def test_a_list_of_runs_counts_what_failed_and_was_not_repeated(run: StoredRun) -> None:
@@ -84,14 +84,14 @@ def test_a_list_of_runs_counts_what_failed_and_was_not_repeated(run: StoredRun) 
 
 
 def old_line(run: StoredRun, code: int) -> str:
-    """A failure as version 0.2 wrote it."""
+    """Return a failure as version 0.2 wrote it."""
     knobs = {"bytes": "1MiB,2MiB"}
     head = {"format": 2, "kind": "failure", "workload": "node/stream", "launch": run.launches[0].key}
     return seal({**head, "knobs": knobs, "ranks": 1, "reason": "why", "exit": code})
 
 
 def oldest_line(run: StoredRun, code: int) -> str:
-    """A failure as version 0.1 wrote it."""
+    """Return a failure as version 0.1 wrote it."""
     knobs = {"bytes": "1MiB,2MiB"}
     head = {"schema": 1, "kind": "failure", "workload": "stream", "run": run.launches[0].key}
     return json.dumps({**head, "knobs": knobs, "ranks": 1, "reason": "why", "exit": code}, separators=(",", ":"))
@@ -127,7 +127,7 @@ def test_todays_failures_say_by_name_how_they_ended(run: StoredRun, code: Exit) 
 
 def test_a_name_that_is_no_end_is_a_damaged_line(run: StoredRun) -> None:
     line = seal({**json.loads(old_line(run, 1)[: -len(',"crc":"01234567"}')] + "}"), "end": "tired"})
-    with pytest.raises(RecordError, match="unknown end"):
+    with pytest.raises(RecordError, match="unknown kind of end"):
         read_line(line.encode())
     found = read(run, line, failed(run))
     assert (len(found.failures), len(found.damaged)) == (1, 1)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from fake_kernel import Kernel, planned
-from octant.analysis.given import mismatches_of
+from octant.analysis.mismatches import mismatches_of
 from octant.failure import Refusal
 from octant.request import Subject
-from octant.runs.carry_out import carry_out, in_turn
+from octant.runs.session import execute_run, run_all
 from octant.store import Store
 from paths import DATA
 
@@ -58,8 +58,8 @@ def test_a_stopped_run_is_resumed_with_todays_keys(store: Store) -> None:
     (left,) = stopped.remaining()
     assert left.request.subject == Subject("node/noise")
     kernel = Kernel()
-    done = carry_out(
-        store, stopped, in_turn(stopped.launches), lambda launch: planned(launch, stopped.records), start=kernel
+    done = execute_run(
+        store, stopped, run_all(stopped.launches), lambda launch: planned(launch, stopped.records), start=kernel
     )
     assert len(kernel.starts) == 1, "what is done is not done again"
     assert done.complete

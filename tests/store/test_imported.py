@@ -17,7 +17,7 @@ from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value
 from octant.machine import Cpu
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.report.export import tidy
 from octant.store import Store, StoredRun
 from octant.store.imported import create
@@ -50,7 +50,7 @@ def test_every_output_becomes_a_whole_run(path: Path, store: Store) -> None:
     assert not summary.unknown
     for figure in summary.figures:
         assert (figure.value is None) == bool(figure.wrong)
-        assert figure.wrong or "imported" in {one.kind for one in figure.caveats}
+        assert figure.wrong or "imported result" in {one.kind for one in figure.caveats}
         assert figure.limit is None
     assert not summary.known.by_name
     lines = list(tidy.figure_lines(summary))
@@ -142,7 +142,7 @@ def test_what_a_file_says_of_itself_is_kept(store: Store) -> None:
 def test_what_a_tool_did_not_verify_is_marked(store: Store) -> None:
     for name, marked in (("npb-3.4.2-unverified.txt", True), ("npb-3.4.2-mpi.txt", False)):
         said = {one.notes.get("unverified") for one in imported(store, name).points}
-        assert said == {"the tool does not say that the result is right" if marked else None}
+        assert said == {"the benchmark does not verify its results" if marked else None}
 
 
 def test_copies_that_worked_alone_are_no_steps_of_all(store: Store) -> None:
@@ -169,7 +169,7 @@ def test_wrong_results_have_no_speed_and_what_timed_out_no_figure(store: Store) 
         "timed out in Sendrecv (imb-2021.11-timeout.txt, line 36)",
         "timed out in Alltoall (imb-2021.11-timeout.txt, line 43)",
     ]
-    assert "not verified" in {
+    assert "result not verified" in {
         one.kind for f in summarise(imported(store, "npb-3.4.2-unverified.txt")).figures for one in f.caveats
     }
 
@@ -209,7 +209,7 @@ def test_an_imported_figure_compares_with_a_measured_one(store: Store) -> None:
     assert both.speed == pytest.approx(1.0)
     assert both.verdict, "what another tool does not say is no obstacle"
     assert both.after
-    assert any("not measured here: of IMB 2021.11" in one.text for one in both.after.caveats)
+    assert any("not measured here: result of IMB 2021.11" in one.text for one in both.after.caveats)
 
 
 def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
     assert code == Exit.WRONG_ANSWER
     assert "imported of HPL 2.3, read from" in text
     assert "Not measured here" in text
-    assert "WRONG ANSWER" in text
+    assert "WRONG RESULT" in text
     assert [line.split()[3] for line in octant("runs")[1].splitlines()[1:]] == ["imported"] * 2
     assert octant("report", "last")[0] == Exit.OK
     page = next(tmp_path.glob("runs/*/report.html")).read_text(encoding="utf-8")
@@ -239,12 +239,12 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
 
 def test_the_same_output_twice_is_no_second_launch(store: Store, tmp_path: Path) -> None:
     name = "imb-2021.11-mpi1.txt"
-    with pytest.raises(Refusal, match="it is given twice") as refused:
+    with pytest.raises(Refusal, match="the file is given twice") as refused:
         imported(store, name, name)
     assert refused.value.code == Exit.WRONG_WORD
     copy = tmp_path / "copy.txt"
     copy.write_bytes((FOLDER / name).read_bytes())
-    with pytest.raises(Refusal, match="says the same, number for number"):
+    with pytest.raises(Refusal, match="has the same numbers"):
         create(store, "imb", [(FOLDER / name, read(name)), (copy, foreign.read_file("imb", copy))])
 
 
@@ -268,7 +268,7 @@ def test_no_view_shows_other_figures_of_a_wrong_answer(tmp_path: Path) -> None:
     path.write_text((FOLDER / "hpl-mxp-nvidia-24.3.txt").read_text())
     done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])
     assert done.exit_code == Exit.WRONG_ANSWER
-    wrong = done.output.partition("WRONG ANSWER: residual: 5.6e+04 > 16")[2]
+    wrong = done.output.partition("WRONG RESULT: residual: 5.6e+04 > 16")[2]
     assert wrong
     assert "rate_factor" not in wrong
     assert "rate_factor 2.494 Pflop/s" in done.output, "of the solutions that are right"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from octant.launch.program import MatchedFile
 from octant.record import Failure, KeptFile, RecordError
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.store import kept
 from octant.store.kept import offered_folder, read_kept, remove_unnamed, store_files, store_outputs
 
@@ -25,7 +25,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def left(run: Path, **contents: bytes) -> tuple[KeptFile, ...]:
-    """Stores files of these names and contents as those of a program."""
+    """Store files of these names and contents as those of a program."""
     with offered_folder(run / "records.jsonl") as folder:
         for name, content in contents.items():
             (folder / name).write_bytes(content)
@@ -74,7 +74,7 @@ def test_what_is_no_plain_file_with_a_plain_name_is_left_out(run: Path) -> None:
     reasons = {one.name: one.left_out for one in found}
     name = "its name is not at most 64 letters, digits and . _ - after a letter or digit"
     assert reasons == {
-        "linked": "Too many levels of symbolic links", "deeper": "no plain file", "pipe": "no plain file",
+        "linked": "Too many levels of symbolic links", "deeper": "not a regular file", "pipe": "not a regular file",
         "two_words": name, "Lhidden": name, "n" * 64: name,
     }  # fmt: skip
     assert not (run / "files").exists()
@@ -160,7 +160,7 @@ def test_a_damaged_file_is_named_and_not_returned(
     (file,) = left(run, field=content)
     damaged = data.draw(st.binary(max_size=41).filter(lambda one: one != content))
     (run / "files" / file.stored).write_bytes(damaged)
-    why = "its checksum is another" if len(damaged) == len(content) else f"it does not have {len(content)} bytes"
+    why = "its checksum differs" if len(damaged) == len(content) else f"it does not have {len(content)} bytes"
     with pytest.raises(RecordError, match=rf"field of rank 0 \(files/{file.stored}\) is damaged: {why}"):
         read_kept(run, file)
 

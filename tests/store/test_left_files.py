@@ -16,7 +16,7 @@ NAME = "octant-0123456789abcdef"
 
 
 def leave(run: StoredRun, chosen: Path) -> None:
-    """What `mpi/mpiio` leaves that was killed with everything above it."""
+    """Create the files that `mpi/mpiio` leaves if it is killed with all its parents."""
     chosen.mkdir(exist_ok=True)
     (chosen / f"{NAME}.0").touch()
     (chosen / f".{NAME}.0.shfp.4711").touch()

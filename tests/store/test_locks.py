@@ -19,7 +19,7 @@ from octant import store as stores
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.report.tables.listing import short_ids
-from octant.runs.carry_out import DecideSides, SessionRun, carry_out_sides
+from octant.runs.session import SessionRun, SideSchedule, execute_runs
 from octant.store import Store, StoredRun, locks, scratch
 from octant.store.progress import remove_leftovers
 
@@ -119,7 +119,7 @@ def test_an_id_that_begins_another_is_found(store: Store) -> None:
     short.folder.rename(short.folder.with_name(long.id[:21]))
     assert store.find(long.id[:21]).title == "short"
     assert store.find(long.id).title == "long"
-    with pytest.raises(Refusal, match="2 runs start so") as refusal:
+    with pytest.raises(Refusal, match="2 runs begin with it") as refusal:
         store.find(long.id[:20])
     assert long.id in str(refusal.value), "the suggestion names the runs that fit"
 
@@ -173,7 +173,7 @@ def test_the_lock_works_where_only_descriptors_opened_for_writing_can_be_locked(
     run, said = create(store), list[str]()
     with (
         locks.lock(run.folder, said.append),
-        pytest.raises(Refusal, match="another octant is measuring it"),
+        pytest.raises(Refusal, match="another octant process is measuring it"),
         locks.lock(run.folder, said.append),
     ):
         pass
@@ -187,14 +187,14 @@ def test_a_file_system_without_locks_is_reported_once(store: Store, monkeypatch:
     monkeypatch.setattr("fcntl.flock", refuse)
     runs, said = [create(store), create(store)], list[str]()
 
-    def decide() -> DecideSides:
+    def decide() -> SideSchedule:
         for number, run in enumerate(runs):
             yield number, run.launches[0]
 
     def side(run: StoredRun) -> SessionRun:
         return SessionRun(run, lambda launch: planned(launch, run.records))
 
-    carry_out_sides([side(run) for run in runs], decide(), start=Kernel(), report=said.append)
+    execute_runs([side(run) for run in runs], decide(), start=Kernel(), report=said.append)
     assert len(said) == 1
     assert f"cannot lock runs in {store.root} (No locks available)" in said[0]
     assert all(store.read(run.id).complete for run in runs), "the runs are measured nevertheless"
@@ -202,7 +202,7 @@ def test_a_file_system_without_locks_is_reported_once(store: Store, monkeypatch:
 
 def test_the_command_prints_the_warning_about_locks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run = create(store)
-    monkeypatch.setattr("octant.runs.carry_out.execute", Kernel())
+    monkeypatch.setattr("octant.runs.session.execute", Kernel())
     monkeypatch.setattr("octant.store.locks._held", lambda _path: (_ for _ in ()).throw(OSError(errno.ENOLCK, "none")))
     done = CliRunner().invoke(application(), ["resume", run.id, "--store", str(store.root)])
     assert done.stderr.count("octant: cannot lock runs in") == 1
@@ -229,7 +229,7 @@ def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(store: Store, monkeyp
 
 
 def leave(run: StoredRun) -> Path:
-    """What a process that is killed while it measures leaves beside the records."""
+    """Create the files that a killed measuring process leaves with the records."""
     left = run.folder / "records.jsonl.progress"
     left.touch()
     return left

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fake_run import fake_run, stored, write_run
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.request import Launch
@@ -35,7 +35,7 @@ EXTREMES: list[Json] = [
 
 @pytest.fixture(scope="module")
 def run() -> Iterator[StoredRun]:
-    """A run with something in every member that asked.json may have."""
+    """Return a run with a value in every member of asked.json."""
     with tempfile.TemporaryDirectory() as folder:
         whole = fake_run()
         requests = (whole.requests[0], whole.requests[-2])  # lanes that work alone, and steps of ranks together
@@ -60,7 +60,7 @@ def places(value: Json, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def mutated(data: st.DataObject, value: Json) -> Json:
-    """The value with a member deleted, renamed, repeated, retyped, or replaced by an extreme one."""
+    """Return the value with a member deleted, renamed, repeated, retyped, or replaced by an extreme one."""
     value = copy.deepcopy(value)
     *path, last = data.draw(st.sampled_from(list(places(value))))
     at = value
@@ -79,7 +79,7 @@ def mutated(data: st.DataObject, value: Json) -> Json:
 
 
 def check(run: StoredRun) -> None:
-    """Reads, lists and shows a run, and writes its samples."""
+    """Read, list and show a run, and write its samples."""
     store = Store(run.folder.parent.parent)
     (row,) = store.list_runs()
     if row.refused:

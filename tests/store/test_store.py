@@ -17,7 +17,7 @@ from fake_kernel import answer, planned, request
 from fake_run import launch_line, machine, point_line
 from octant.failure import Refusal
 from octant.record import Failure
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.request import Launch
 from octant.store import Store, StoredRun, StudyRequest, files, open_store, run_request
 from octant.store.index import Listed, rows
@@ -38,7 +38,7 @@ def write(run: StoredRun, *lines: str) -> None:
 
 
 def lines(run: StoredRun) -> list[str]:
-    """What the kernels of the run's first launch write."""
+    """Return the output of the kernels of the run's first launch."""
     launch = run.launches[0]
     points = [answer("node/stream", launch.key, cell) for cell in launch.cells()]
     return [launch_line(points[0]), *map(point_line, points)]
@@ -89,8 +89,8 @@ def test_a_damaged_line_is_named_and_hides_no_other(store: Store) -> None:
     assert [point.knobs["bytes"] for point in read.points] == ["2MiB"]
     assert len(read.failures) == 1
     assert read.damaged == (
-        "records.jsonl, line 2: damaged: its checksum is another",
-        "records.jsonl, line 5: torn or no record: it does not end with a checksum",
+        "records.jsonl, line 2: damaged: the checksum does not match",
+        "records.jsonl, line 5: incomplete line or no record: it does not end with a checksum",
     )
     assert not read.torn
 
@@ -105,7 +105,7 @@ def test_a_torn_last_line_is_no_damage(store: Store) -> None:
     with run.records.open("a") as file:
         file.write(lines(run)[2][:100])
     read = store.read(run.id)
-    assert (len(read.points), read.torn, read.damaged) == (1, ("records.jsonl, line 3: torn: it has no end",), ())
+    assert (len(read.points), read.torn, read.damaged) == (1, ("records.jsonl, line 3: torn: the line has no end",), ())
     store.append(read, failure(run))
     again = store.read(run.id)
     assert (len(again.failures), again.torn, len(again.damaged)) == (1, (), 1)
@@ -142,7 +142,7 @@ def test_plans_ask_for_no_more_cells_together_than_a_run_may(store: Store, monke
     run.plan.write_text(text)
     read = store.read(run.id)
     assert [launch.key for launch in read.launches] == [launch.key for launch in launches[:2]]
-    assert read.damaged == ("plan.jsonl, line 3: it asks for more than 100 cells",)
+    assert read.damaged == ("plan.jsonl, line 3: it requests more than 100 cells",)
     few = Launch(request(x="1", y="another"))
     run.plan.write_text(f"{start_line(planned(few, run.records), was_asked=False)}\n" * 120)
     assert store.read(run.id).damaged[0].startswith("plan.jsonl, line 101: ")
@@ -176,7 +176,7 @@ def test_a_file_of_damaged_lines_is_given_up(store: Store, monkeypatch: pytest.M
     read = store.read(run.id)
     assert len(read.points) == 2
     assert len(read.damaged) == 101
-    assert read.damaged[-1] == "records.jsonl, line 104: more than 100 lines are damaged; the rest is not read"
+    assert read.damaged[-1] == "records.jsonl, line 104: more than 100 lines are damaged; further lines are not read"
 
 
 def test_names_may_hold_what_ends_a_line_in_unicode(store: Store) -> None:
@@ -278,7 +278,7 @@ def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -
         assert store.find("last").title == "second"
     assert store.find(first.id) == first
     assert store.find(str(first.folder)).title == "first"
-    with pytest.raises(Refusal, match="2 runs start so"):
+    with pytest.raises(Refusal, match="2 runs begin with it"):
         store.find("20")
     with pytest.raises(Refusal, match="no such run"):
         store.find("1999")
@@ -372,7 +372,7 @@ def test_an_index_of_another_version_is_made_anew_and_one_of_this_version_is_kep
     run = store.create("q", machine(), REQUESTS)
 
     def listed_title(version: int | None) -> str:
-        """What a list shows after another title was put into the index, which says that it is of that version."""
+        """Return the list after another title was put into an index of that version."""
         store.list_runs()
         with contextlib.closing(sqlite3.connect(store.root / "index.sqlite", isolation_level=None)) as index:
             (row,) = index.execute("SELECT row FROM runs").fetchone()

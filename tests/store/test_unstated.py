@@ -17,7 +17,7 @@ from octant.cli import application
 from octant.foreign import Output, Row, Table, Value
 from octant.record import RecordError
 from octant.record.lines import read_line
-from octant.record.written import point_line, seal
+from octant.record.writer import point_line, seal
 from octant.report.export import tidy
 from octant.report.page import run_page as page
 from octant.report.tables import benchmark as benchmark_table
@@ -56,7 +56,7 @@ def run_of(
 
 
 def everything(summary: Summary) -> dict[str, str]:
-    """What views print of a run."""
+    """Return the texts of all views of a run."""
     shown, report = io.StringIO(), report_of(summary)
     text.show(report, shown, notes=True)
     csv = "\n".join(",".join(map(str, dataclasses.astuple(line))) for line in tidy.figure_lines(summary))
@@ -159,12 +159,12 @@ def test_a_measured_point_states_its_ranks_and_threads() -> None:
     line = json.loads(point_line(plain))
     del line["crc"]
     for member in ({"spent": {"build_s": 1.0}}, {"shape": {"ranks": None, "groups": [[0]]}}):
-        with pytest.raises(RecordError, match=r"it was measured|beyond its 0 ranks"):
+        with pytest.raises(RecordError, match=r"the measured point|beyond its 0 ranks"):
             read_line(seal({**line, **member}).encode())
 
 
 def cells_of(summary: Summary) -> list[tuple[str, int]]:
-    """The knob that tells tables apart, and the number of launches."""
+    """Return the knob that distinguishes tables, and the number of launches."""
     return [
         (figure.knobs.get("table", figure.knobs.get("memory", "")), len(figure.points)) for figure in summary.figures
     ]
@@ -181,7 +181,7 @@ def test_tables_without_their_number_of_ranks_are_no_launches_of_each_other(stor
     assert cells_of(given) == [("", 2)]
     assert given.run.imported[0].remarks == (
         f"2 tables of {BARRIER} (lines 1, 9) are launches of the same cells; if they ran under different conditions, "
-        "such as other placements, import each with a command of its own",
+        "such as other placements, import each of them separately",
     )
     files = create(
         store, "osu", [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]

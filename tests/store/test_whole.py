@@ -16,7 +16,7 @@ from octant.launch import Planned
 from octant.machine import codec
 from octant.placement import RankPlace
 from octant.record import RecordError
-from octant.record.written import seal, unseal
+from octant.record.writer import seal, unseal
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Pair, Store, StudyRequest, files, format1, new_ids, open_store
 from octant.store.index import Listed
@@ -84,7 +84,7 @@ def test_every_member_of_a_description_is_read_back() -> None:
 def test_an_order_names_launches_that_were_asked(order: list[list[int]]) -> None:
     members = json.loads(run_request_text(ASKED))
     assert read_run_request(json.dumps({**members, "order": [[0, 2], [1, 1]]}).encode()).order == ((0, 2), (1, 1))
-    with pytest.raises(ValueError, match=r"its order names launch \d of request \d, which is not there"):
+    with pytest.raises(ValueError, match=r"its order names launch \d of request \d, which does not exist"):
         read_run_request(json.dumps({**members, "order": order}).encode())
 
 
@@ -99,11 +99,11 @@ def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
 
 def test_a_start_of_what_nobody_asked_is_no_start() -> None:
     line = start_line(PLANNED, True).encode()
-    with pytest.raises(RecordError, match=f"nobody asked for the launch {PLANNED.launch.key}"):
+    with pytest.raises(RecordError, match=f"the launch {PLANNED.launch.key} was not requested"):
         read_decided(line, {}, {})
     members = json.loads(unseal(line))
     members.pop("crc")
-    with pytest.raises(RecordError, match="nobody asked for the launch"):
+    with pytest.raises(RecordError, match="was not requested"):
         read_decided(seal({**members, "repeat": 1}).encode(), {REQUEST.key: REQUEST}, {})
     with pytest.raises(RecordError, match="a field is missing or wrong"):
         read_decided(seal({**members, "repeat": "x"}).encode(), {REQUEST.key: REQUEST}, {})
@@ -115,7 +115,7 @@ def test_a_start_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) ->
     run.plan.write_text(f"{start_line(planned, True)}\n{start_line(PLANNED, True)}\n")
     read = Store(tmp_path).read(run.id)
     assert read.plans == {planned.launch.key: planned}
-    assert read.damaged == (f"plan.jsonl, line 2: nobody asked for the launch {PLANNED.launch.key}",)
+    assert read.damaged == (f"plan.jsonl, line 2: the launch {PLANNED.launch.key} was not requested",)
 
 
 def test_progress_is_that_of_the_launch(tmp_path: Path) -> None:

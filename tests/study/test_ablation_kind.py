@@ -61,7 +61,7 @@ def test_a_technique_counts_by_the_measure_that_gains_most() -> None:
     )
     assert found.status == "holds"
     assert found.why.startswith(
-        "2 of 3 bring something here: one on ×2.00 (gemm), two on ×1.10 (triad), three on ×1.00 (gemm)"
+        "2 of 3 changes gain significantly: one on ×2.00 (gemm), two on ×1.10 (triad), three on ×1.00 (gemm)"
     )
 
 

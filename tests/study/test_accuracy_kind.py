@@ -58,12 +58,12 @@ def test_the_largest_error_of_any_launch_and_place_decides_even_where_there_is_o
     root = {"1": launches(0.5), "1000": launches(0.5)}
     found = judged(BOTH, {"sine": {"": launches(2.75)}, "root": root})
     assert found.status == "holds"
-    assert found.why == "2.75 ulp here at most for sine, the largest of 2 measures (the bar: below 4.00 ulp)"
+    assert found.why == "2.75 ulp for sine, the largest of 2 measures (required: below 4.00 ulp)"
     assert judged(BOTH, {"sine": {"": launches(2.0, 2.0, 4.5, 2.0)}, "root": root}).status == "does not hold"
     bad = {"1": launches(0.5), "1000": launches(0.5, 4.0)}
     worst = judged(BOTH, {"sine": {"": launches(2.75)}, "root": bad})
     assert worst.status == "does not hold"
-    assert worst.why.startswith("4.00 ulp here at most for root")
+    assert worst.why.startswith("4.00 ulp for root")
 
 
 def test_what_is_absent_may_be_worse_but_does_not_hide_what_is_bad() -> None:

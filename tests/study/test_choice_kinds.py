@@ -57,7 +57,7 @@ def test_the_best_of_some_over_the_best_of_the_others() -> None:
     assert best.status == "holds"
     assert best.here is not None
     assert best.here.middle == pytest.approx(1.02), "a over c"
-    assert "m, a over c, the best of the others (the bar" in best.why
+    assert "m, a over c, the best of the others (required" in best.why
     assert judged('kind = "best", of = ["b", "d"], bar = { above = 0.9 }', TIMES).status == "does not hold"
     named = judged('kind = "best", of = ["b"], to = ["d"], bar = { above = 1.4 }', TIMES)
     assert named.here is not None
@@ -67,7 +67,7 @@ def test_the_best_of_some_over_the_best_of_the_others() -> None:
 def test_the_best_over_the_worst_or_over_the_worst_of_most() -> None:
     whole = judged('kind = "choice", bar = { within = [2.5, 3.5] }', TIMES)
     assert whole.status == "holds"
-    assert "a over d, the worst of all 4 (the bar" in whole.why
+    assert "a over d, the worst of all 4 (required" in whole.why
     half = judged('kind = "choice", share = 0.5, bar = { below = 1.01 }', TIMES)
     assert half.status == "does not hold"
     assert half.here is not None
@@ -95,8 +95,8 @@ def test_what_the_library_lacks_is_left_out_and_what_is_in_doubt_is_not() -> Non
     ("test", "why"),
     [
         ('kind = "best", of = ["a", "x"], bar = { above = 1.0 }', "no level 'x' of way"),
-        ('kind = "best", of = ["a"], to = ["a"], bar = { above = 1.0 }', "'a' is named twice"),
-        ('kind = "choice", among = ["a", "a"], bar = { above = 1.0 }', "'a' is named twice"),
+        ('kind = "best", of = ["a"], to = ["a"], bar = { above = 1.0 }', "'a' is listed twice"),
+        ('kind = "choice", among = ["a", "a"], bar = { above = 1.0 }', "'a' is listed twice"),
         ('kind = "choice", at = "8", bar = { above = 1.0 }', "no axis value '8'"),
     ],
 )

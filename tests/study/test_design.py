@@ -11,7 +11,7 @@ from fake_run import machine
 from octant import facts
 from octant.machine import Machine
 from octant.machine.hwloc import load
-from octant.runs import declared
+from octant.runs import cell_costs
 from octant.study import file
 from octant.study.cells import axis_values, cells, with_axis_values
 from octant.study.design import design
@@ -82,7 +82,7 @@ def test_words_become_numbers_of_the_machine() -> None:
     asked = {request.show.title: request for request in plan.requests}
     core = asked["triad: yes, local, large, one rank per core"]
     assert (core.shape.ranks, core.knobs["bytes"], core.shape.place) == (4, str(64 * 2**20), "4x1,smt=1")
-    threads = asked["triad: yes, local, large, one rank per core, its threads"]
+    threads = asked["triad: yes, local, large, one rank per core, SMT threads"]
     assert (threads.shape.ranks, threads.knobs["threads"], threads.shape.place) == (4, "2", "4x2,smt=2")
     ranks = asked["triad: yes, local, large, one rank per hardware thread"]
     assert (ranks.shape.ranks, ranks.knobs["bytes"], ranks.shape.place) == (8, str(32 * 2**20), "8x1,smt=2")
@@ -92,7 +92,7 @@ def test_words_become_numbers_of_the_machine() -> None:
     ("ranks", "why"),
     [
         ("1000000", "1000000 ranks of 1 thread on 2 hardware threads are too many"),
-        ("cores/8", "0 ranks (cores/8 is 0 here)"),
+        ("cores/8", "0 ranks (cores/8 is 0 on this machine)"),
     ],
 )
 def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) -> None:
@@ -101,10 +101,10 @@ def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) ->
 
 
 def test_what_does_not_fit_into_memory_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declared, "memory_reason", lambda *_: " (1 rank would hold 9 B, and 8 B are available)")
+    monkeypatch.setattr(cell_costs, "memory_reason", lambda *_: " (1 rank would hold 9 B, and 8 B are available)")
     why = "it does not fit into memory (1 rank would hold 9 B, and 8 B are available)"
     study = file.parse(STUDY, "mine")
-    assert set(design(study, machine(), seed=0, why_no_memory=declared.nothing_fits).absent.values()) == {why}
+    assert set(design(study, machine(), seed=0, why_no_memory=cell_costs.explain_no_fit).absent.values()) == {why}
     assert not design(study, machine(), seed=0).absent, "runs of format 1 are designed again, whatever is free here"
 
 
@@ -157,4 +157,4 @@ def test_a_location_means_the_hardware_threads_that_it_names_here() -> None:
     expected = min(cpu.os for cpu in here.topology.cpus if cpu.numa == 1)
     assert f"1x1,unit=hwthread,cpus={expected}" in {request.shape.place for request in plan.requests}
     nowhere = design(file.parse(text.replace("numa:1", "numa:7"), "test"), here, seed=1)
-    assert "no numa:7.core:0 here" in nowhere.absent.values()
+    assert "this machine has no numa:7.core:0" in nowhere.absent.values()

@@ -10,8 +10,8 @@ from fake_run import machine
 from judged_study import AXIS, CAVEATS, FLOPS, RATE, SIZES, A, B, C, curve, judged, measured, study
 from octant.stats import Interval, caveat
 from octant.study import file
-from octant.study.factors import factor_text
 from octant.study.parts import Cell
+from octant.study.ratios import factor_text
 from octant.study.values import StudyValue, StudyValues
 from octant.study.verdict import (
     verdicts,
@@ -56,14 +56,14 @@ def test_most_counts_measures() -> None:
     assert judged('kind = "most", of = { which = "b" }, share = 0.5', values).status == "holds"
     found = judged('kind = "most", of = { which = "b" }, share = 0.9', values)
     assert found.status == "does not hold"
-    assert "1 of 2 shown to gain here: m ×2.00" in found.why
+    assert "1 of 2 measures gain significantly: m ×2.00" in found.why
 
 
 def test_most_may_have_an_upper_share() -> None:
     some = 'kind = "most", of = { which = "b" }, gain = 0.98, share = 0.5, at_most = 0.9'
     found = judged(some, {"m a": A, "m b": B, "n a": B, "n b": A})
     assert found.status == "holds"
-    assert "1 of 2 shown to lose no more than 2% here: m ×2.00" in found.why
+    assert "1 of 2 measures lose at most 2 %: m ×2.00" in found.why
     assert judged(some, {"m a": A, "m b": B, "n a": A, "n b": B}).status == "does not hold"
     assert judged(some, {"m a": B, "m b": A, "n a": B, "n b": A}).status == "does not hold"
     assert judged(some, {"m a": A, "m b": B}).status == "cannot be tested here"
@@ -79,8 +79,8 @@ def test_a_measure_that_could_not_be_asked_does_not_make_the_others_most() -> No
 
 
 def test_what_was_not_given_as_asked_is_not_judged() -> None:
-    asked = "NOT AS ASKED: rank 0: pages=thp asked, 0 % of a buffer is on huge pages"
-    spoiled = {"": dataclasses.replace(B[""], caveats=(caveat("not as asked", asked),))}
+    asked = "the request was not met: rank 0: pages=thp requested, 0 % of a buffer is on huge pages"
+    spoiled = {"": dataclasses.replace(B[""], caveats=(caveat("request not met", asked),))}
     found = judged(
         'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.0 }', {"m a": A, "m b": spoiled}
     )
@@ -103,7 +103,7 @@ def test_every_verdict_names_the_doubts(test: str) -> None:
     limited = {at: dataclasses.replace(one, caveats=CAVEATS) for at, one in curve(18, 8, 8, 8).items()}
     values = {"m a": curve(9, 4, 4, 4), "m b": limited, "n a": curve(9, 4, 4, 4), "n b": curve(18, 8, 8, 8)}
     text = judged(test, values, AXIS).text
-    assert "measured in doubt: drifts" in text
+    assert "caveats: 9 % slower" in text
     assert "preempted" not in text, "a note"
 
 
@@ -112,9 +112,9 @@ def test_a_knee_moves_by_a_factor() -> None:
     found = judged(test, {"m a": curve(9, 4, 4, 4), "m b": curve(9, 9, 9, 4)}, AXIS)
     assert found.status == "holds"
     assert found.here == Interval(4, 4, 4)
-    assert found.here_is == "", "no ends"
+    assert found.interval_text == "", "no ends"
     flat = judged(test, {"m a": curve(9, 9, 9, 9), "m b": curve(9, 9, 9, 4)}, AXIS)
-    assert flat.text == "cannot be tested here: no step by ×1.5 on the axis for a"
+    assert flat.text == "cannot be tested here: no step of ×1.5 along the axis for a"
 
 
 def test_the_places_of_a_knee_are_those_of_one_round_each() -> None:
@@ -128,7 +128,7 @@ def test_the_places_of_a_knee_are_those_of_one_round_each() -> None:
     assert found.here == Interval(8192, 8192, 8192)
     assert found.status == "holds"
     apart = {at: measured(9, 9, 9, 9, 9, 9, first=6 * n) for n, at in enumerate(SIZES)}
-    assert judged(test, {"m a": apart}, AXIS).text == "cannot be tested here: no round has all that is compared"
+    assert judged(test, {"m a": apart}, AXIS).text == "cannot be tested here: no round has all compared values"
     stuck = curve(9, 9, 9, 0)
     assert judged(test, {"m a": stuck}, AXIS).text == "cannot be tested here: a value is zero, so there is no step"
 
@@ -170,7 +170,7 @@ def test_a_value_is_judged_in_its_own_unit(below: float, status: str) -> None:
     unit = RATE.unit
     found = judged(test, {"m a": {"": measured(*[9.9, 10.2] * 4)}})
     assert found.status == status
-    assert f" here for m (the bar: below {si_text(below, unit)}; in brackets: 95 % interval" in found.text
+    assert f" for m (required: below {si_text(below, unit)}; in brackets: 95 % interval" in found.text
 
 
 def test_what_was_not_measured_is_not_tested() -> None:
@@ -196,16 +196,16 @@ def test_factors_show_three_digits() -> None:
     [
         (
             'kind = "ratio", measure = "m", of = { which = "b" }, bar = { above = 1.5 }',
-            "×2.00 here for m, b over a (the bar: above 1.5)",
+            "×2.00 for m, b over a (required: above 1.5)",
         ),
         (
             'kind = "order", measure = "m", places = [{ which = "b" }, {}]',
-            "b > baseline: ×2.00 from one to the next here",
+            "b > baseline: ×2.00 between consecutive configurations",
         ),
-        ('kind = "most", of = { which = "b" }, share = 1.0', "2 of 2 shown to gain here: m ×2.00, n ×4.00"),
+        ('kind = "most", of = { which = "b" }, share = 1.0', "2 of 2 measures gain significantly: m ×2.00, n ×4.00"),
         (
             'kind = "interaction", measure = "n", versus = "m", of = { which = "b" }, bar = { above = 1.5 }',
-            "×2.00 here: n ×4.00 over m ×2.00 (the bar: above 1.5)",
+            "×2.00: n ×4.00 over m ×2.00 (required: above 1.5)",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_most_asks_at_the_end_of_the_axis_and_what_is_open_counts_neither_way() 
     values = {"m a": curve(4, 4, 4, 4), "m b": curve(9, 9, 9, 4), "n a": curve(4, 4, 4, 4), "n b": curve(4, 4, 4, 9)}
     found = judged(test, values, AXIS)
     assert found.status == "does not hold"
-    assert found.why.startswith("1 of 2 shown to gain here: m ×1.00, n ×2.25")
+    assert found.why.startswith("1 of 2 measures gain significantly: m ×1.00, n ×2.25")
     few = {"": measured(20.0, 20.0)}
     assert judged(test, {"m a": A, "m b": few, "n a": A, "n b": B}).status == "undecided"
     less = judged(test, {"m a": A, "m b": few, "n a": B, "n b": A})
@@ -232,7 +232,7 @@ def test_models_are_judged_by_their_bounds_and_launches_change_nothing() -> None
 
     flat = judged('kind = "spread", measure = "m", bar = { below = 2.5 }', {"m a": model(1, 2, 1, 2)}, AXIS)
     assert (flat.status, flat.here) == ("holds", Interval(2, 2, 2))
-    assert flat.why == "×2.00 here, largest over smallest (the bar: below 2.5)"
+    assert flat.why == "×2.00, largest over smallest value (required: below 2.5)"
     test = 'kind = "interaction", measure = "m", versus = "n", of = { which = "b" }, bar = { above = 1.5 }'
     places = ', at = "1KiB", versus_at = "1KiB"'
     open_ = judged(
@@ -248,10 +248,10 @@ def test_models_are_judged_by_their_bounds_and_launches_change_nothing() -> None
 def test_a_ratio_says_where_on_the_axis_both_sides_are() -> None:
     test = 'kind = "ratio", measure = "m", at = "1KiB", to_at = "4KiB", bar = { above = 1.5 }'
     found = judged(test, {"m a": curve(8, 8, 4, 4)}, AXIS)
-    assert found.why == "×2.00 here for m at 1KiB over 4KiB (the bar: above 1.5)"
+    assert found.why == "×2.00 for m at 1KiB over 4KiB (required: above 1.5)"
     sides = {"m a": curve(1, 1, 1, 1), "m b": curve(3, 1, 1, 1)}
     one = judged(test.replace(', to_at = "4KiB"', ', of = { which = "b" }'), sides, AXIS)
-    assert one.why == "×3.00 here for m, b over a at 1KiB (the bar: above 1.5)"
+    assert one.why == "×3.00 for m, b over a at 1KiB (required: above 1.5)"
 
 
 def test_what_a_finding_needs_is_looked_for_on_this_machine() -> None:

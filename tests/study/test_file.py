@@ -27,10 +27,10 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("question =", "queston =", 2, "queston: there is no such key; did you mean question?"),
+        ("question =", "queston =", 2, "queston: unknown key; did you mean question?"),
         ("[baseline]", 'picture = "curve"\n[baseline]', 3, "picture: a curve needs an axis of numbers, and m has none"),
-        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: no such word 'pie'; try one of bars, curve"),
-        ("[baseline]", "color = 1\n[baseline]", 3, "color: there is no such key; try one of question, source"),
+        ("[baseline]", 'picture = "pie"\n[baseline]', 3, "picture: unknown value 'pie'; try one of bars, curve"),
+        ("[baseline]", "color = 1\n[baseline]", 3, "color: unknown key; try one of question, source"),
         ("[baseline]", "repeats = 100000\n[baseline]", 3, "repeats: expected integer <= 1000, got 100000"),
         ('which = "a"', 'which = "c"', 3, "baseline: no level 'c' of which; try one of a, b"),
         ('which = "a"', 'witch = "a"', 3, "baseline: no level of which; try one of a, b"),
@@ -51,7 +51,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             '"stream"',
             f'"stream"\n{AXIS.replace("2KiB", "1024")}',
             7,
-            "measures.m.axis.values: '1024' is there twice",
+            "measures.m.axis.values: '1024' is listed twice",
         ),
         (
             '"stream"',
@@ -63,7 +63,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             '"stream"\n',
             f'"stream"\n{AXIS}\n[knobs]\nbytes = "9KiB"\n',
             9,
-            "knobs.bytes: the axis of m goes through bytes itself",
+            "knobs.bytes: the axis of m already varies bytes",
         ),
         ("p6-locality-best", "p6-locality-worst", 11, "findings.0.id: no finding 'p6-locality-worst'"),
         ('of = { which = "b" }', 'of = { which = "z" }', 12, "findings.0.test: no level 'z' of which; try one of a, b"),
@@ -75,14 +75,14 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             "above = 1.0 }",
             "within = [1.1, 0.9] }",
             12,
-            "findings.0.test.bar.within: 1.1 to 0.9 is no range; swap the two",
+            "findings.0.test.bar.within: 1.1 to 0.9 is not a range; swap the two",
         ),
         ('kind = "ratio"', 'kind = "knee"', 12, "findings.0.test: a knee needs a measure with an axis, and m has none"),
         (
             'pages = "thp" }',
             'pages = "thp" }, needs = ["luck"]',
             9,
-            "factors.which.b.needs.0: no such need; try numa>=2",
+            "factors.which.b.needs.0: unknown need; try numa>=2",
         ),
         (
             'pages = "thp" }',
@@ -94,13 +94,13 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             '"stream"',
             '"stream"\naxis = { knob = "bytes", values = ["1KiB"] }',
             7,
-            "measures.m.axis.values: one value is no",
+            "measures.m.axis.values: an axis needs at least two",
         ),
         (
             '"stream"',
             '"stream"\naxis = { knob = "bytes", values = ["1KiB", "llc/ranks"] }',
             7,
-            "measures.m.axis.values: 'ranks' is not known here",
+            "measures.m.axis.values: 'ranks' in",
         ),
         (
             'measure = "m"',
@@ -108,7 +108,7 @@ AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
             12,
             "findings.0.test: no axis value '64KiB' in m; give it an axis",
         ),
-        ('pages = "thp" }', 'pages = "thp" }, place = "4y2"', 9, "factors.which.b.place: no placement request"),
+        ('pages = "thp" }', 'pages = "thp" }, place = "4y2"', 9, "factors.which.b.place: not a placement request"),
     ],
 )
 def test_a_study_file_is_refused_by_line_key_and_reason(old: str, new: str, line: int, message: str) -> None:
@@ -132,7 +132,7 @@ def test_a_study_of_too_many_launches_is_refused_before_it_is_planned() -> None:
     baseline = "\n".join(f'f{n} = "0"' for n in range(12))
     text = f'question = "?"\n[baseline]\n{baseline}\n[measures.m]\nworkload = "stream"\n{factors}'
     with pytest.raises(
-        file.StudyError, match=r"line 17 \(factors: 6,000,000,000,000 launches are too many, at most 20,000"
+        file.StudyError, match=r"line 17 \(factors: 6,000,000,000,000 launches exceed the maximum of 20,000"
     ):
         file.parse(text, "mine")
 
@@ -176,7 +176,7 @@ def test_combinations_that_are_called_alike_are_refused() -> None:
     """A run stores its cells by their texts."""
     factors = '[factors.which]\n"a, b" = {}\na = { knobs = { pages = "thp" } }\n[factors.other]\nc = {}\n"b, c" = {}'
     text = f'question = "?"\nbaseline = {{ which = "a", other = "c" }}\n[measures.m]\nworkload = "stream"\n{factors}'
-    with pytest.raises(file.StudyError, match=r"several combinations are called 'm: a, b, c'\); rename a level"):
+    with pytest.raises(file.StudyError, match=r"several combinations have the name 'm: a, b, c'\); rename a level"):
         file.parse(text, "mine")
 
 
@@ -188,5 +188,5 @@ def test_a_place_takes_numbers_by_their_names_and_no_other_format(place: str) ->
     assert place_text("{ranks}x{threads},smt={fill}", {"ranks": 2, "threads": 3, "fill": 4}) == "2x3,smt=4"
     with pytest.raises(ValueError, match=r"no such number .*; (did you mean|try one of)"):
         place_text(place, {"ranks": 2, "threads": 3, "fill": 4})
-    with pytest.raises(file.StudyError, match=r"place: no placement request: no such number"):
+    with pytest.raises(file.StudyError, match=r"place: not a placement request: no such number"):
         file.parse(text, "mine")

@@ -12,7 +12,7 @@ from octant.stats import Interval
 from octant.store import StoredRun
 from octant.study import file, outcome
 from octant.study.file import StudyError
-from octant.study.local_reference import NO_RUN, OwnRun
+from octant.study.local_reference import NO_LOCAL_RUN, LocalRun
 from octant.study.parts import Cell
 from octant.study.values import LaunchValue, Quantity, StudyValue, StudyValues
 
@@ -45,8 +45,7 @@ def test_the_latency_of_three_generations_grew_in_cycles() -> None:
     assert found.here
     assert found.here.middle == pytest.approx((110 / 90) / (4.7 / 1.9))
     assert found.why == (
-        "×0.494 here, Power 575 over POWER5+: latency ×1.22 with ×2.47 the clock, in cycles ×2.02 as many "
-        "(the bar: below 0.9)"
+        "×0.494, Power 575 over POWER5+: latency ×1.22, clock ×2.47, latency in cycles ×2.02 (required: below 0.9)"
     )
 
 
@@ -89,9 +88,9 @@ def test_this_machine_stands_beside_or_the_command_that_puts_it_there() -> None:
     assert without.status == "cannot be tested here"
     assert without.why.endswith("try octant run latency bytes=1GiB pages=thp")
     figures = {"memory_latency_ns": Interval(5e-8, 5e-8, 5e-8), "clock": Interval(3.8e9, 3.8e9, 3.8e9)}
-    mine = outcome.outcome_of_model("memory-latency-generations", OwnRun("r", "mine", 2026, figures))
+    mine = outcome.outcome_of_model("memory-latency-generations", LocalRun("r", "mine", 2026, figures))
     assert mine.verdicts[2].status == "does not hold"  # 2.2 times as quick with twice the clock
-    assert mine.values.absent[Cell("cycles", ("this machine",))] == "run r has no figure of it"
+    assert mine.values.absent[Cell("cycles", ("this machine",))] == "run r has no memory_latency_cycles"
 
 
 def latency_run(size: int, clock_hz: tuple[int, ...], name: str, **others: str) -> StoredRun:
@@ -107,7 +106,7 @@ def latency_run(size: int, clock_hz: tuple[int, ...], name: str, **others: str) 
 
 def test_the_newest_run_past_the_caches_is_this_machine(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    assert own_run(store, "published") == NO_RUN
+    assert own_run(store, "published") == NO_LOCAL_RUN
     write_run(latency_run(256 * MIB, (4_000_000_000,), "20261121-100000-aaaa"), store)
     write_run(latency_run(16 * MIB, (4_000_000_000,), "20261121-110000-bbbb"), store)  # within the caches
     write_run(latency_run(256 * MIB, (), "20261121-120000-cccc"), store)  # its clock was not observed

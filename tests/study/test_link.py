@@ -56,7 +56,7 @@ def test_what_rests_on_no_link_does_not_say_so(where: Store, tmp_path: Path) -> 
 
 
 def test_where_no_link_can_be_emulated_the_reason_stands_in_the_verdict(where: Store, tmp_path: Path) -> None:
-    refusal = "cannot emulate a link (no namespaces for us: Operation not permitted); try root"
+    refusal = "cannot emulate a link (no namespaces available: Operation not permitted); try root"
     program = tmp_path / "bin" / "octant-link"
     program.write_text(f"#!/bin/sh\necho 'octant-link: {refusal}' >&2\nexit 3\n")
     run = fake_study.run(where, "leaving.toml", machine(), lambda _launch, _: 9e9)

@@ -14,9 +14,9 @@ from octant.report.study.page import render
 from octant.report.study.text import report_json, report_text
 from octant.stats import Interval
 from octant.study import file, outcome
-from octant.study.factors import gain
 from octant.study.file import StudyError
 from octant.study.modelled import model, modelled_values
+from octant.study.ratios import gain
 from octant.study.values import StudyValue
 
 pytest.importorskip("octant._network")
@@ -106,32 +106,32 @@ def test_verdicts_say_what_the_model_was_calibrated_on(name: str) -> None:
     calibrated = [verdict for verdict in found if not verdict.predicted]
     assert [verdict.finding.id for verdict in calibrated] == CALIBRATED.get(name, [])
     for verdict in calibrated:
-        assert verdict.text.startswith(f"{verdict.status}, calibrated on this: ")
+        assert verdict.text.startswith(f"{verdict.status}, calibrated on this value: ")
         assert verdict.remark
     for verdict in found:
         expected = IN_PART.get(name, {}).get(verdict.finding.id)
         if expected is not None and verdict.here is not None and verdict.predicted:
             assert verdict.calibrated == expected
-            assert "; calibrated: " in verdict.text
-            assert not verdict.said.endswith("calibrated on this")
+            assert "; calibrated on: " in verdict.text
+            assert not verdict.said.endswith("calibrated on this value")
 
 
 def test_what_holds_by_calibration_is_counted_apart() -> None:
     partly = outcome.outcome_of_model("gups-scaling")
     assert counts(partly)[0] == (7, "hold")
-    assert "7 comparisons with 5 published findings hold in the model; 5 rest in part on values" in " ".join(
+    assert "7 comparisons with 5 published findings hold in the model. 5 of them depend in part on values" in " ".join(
         answer(partly).split()
     )
     found = outcome.outcome_of_model("ptrans-scaling")
-    assert counts(found)[:3] == [(2, "hold"), (1, "calibrated on this"), (1, "does not hold")]
-    assert "2 hold · 1 calibrated on this · 1 does not hold" in report_text(found)
+    assert counts(found)[:3] == [(2, "hold"), (1, "held by calibration"), (1, "does not hold")]
+    assert "2 hold · 1 held by calibration · 1 does not hold" in report_text(found)
     first = json.loads(report_json(found))["findings"][0]
     assert (first["predicted"], first["calibrated"]) == (
         False,
         {"D bytes/s": ["2"], "injection bytes/s": ["1"]},
     )
     page = render(found)
-    assert "holds, calibrated on this" in page
+    assert "holds, calibrated on this value" in page
     assert "<b>1</b> calibrated on this" in page
 
 
@@ -172,9 +172,9 @@ def test_ratios_beside_the_published_ones() -> None:
 def test_a_model_is_asked_and_not_run() -> None:
     assert outcome.is_model("gups-scaling")
     assert not outcome.is_model("stream-affinity-pages")
-    with pytest.raises(StudyError, match="cannot ask a model for stream-affinity-pages"):
+    with pytest.raises(StudyError, match="cannot report stream-affinity-pages without a run"):
         outcome.outcome_of_model("stream-affinity-pages")
-    with pytest.raises(StudyError, match=r"cannot ask the model 'oracle' \(no such model\)"):
+    with pytest.raises(StudyError, match=r"cannot evaluate the model 'oracle' \(no such model\)"):
         model("oracle")
 
 
@@ -189,9 +189,9 @@ def test_a_model_study_of_a_users_own_is_asked_by_its_file(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ('"normalised"', '"catalogue"', r"cannot ask the model 'catalogue' \(no such model\); try one of rate, "),
-        ('"normalised"', '"load"', r"cannot ask the model 'load' \(no such model\)"),
-        ('"normalised"', '"_at_edges"', r"cannot ask the model '_at_edges' \(no such model\)"),
+        ('"normalised"', '"catalogue"', r"cannot evaluate the model 'catalogue' \(no such model\); try one of rate, "),
+        ('"normalised"', '"load"', r"cannot evaluate the model 'load' \(no such model\)"),
+        ('"normalised"', '"_at_edges"', r"cannot evaluate the model '_at_edges' \(no such model\)"),
         (
             '"RandomAccess" }',
             '"RandomAccess", speed = 2 }',
@@ -243,4 +243,4 @@ def test_a_mesh_has_the_sum_of_its_sides_less_one() -> None:
 def test_the_page_shows_a_tested_value_in_its_unit() -> None:
     page = render(outcome.outcome_of_model("three-hops"))
     assert ">3.00 links<" in page
-    assert ">For hops at 64 (the bar: within 1.00 links to 3.00 links)<" in page  # said once
+    assert ">For hops at 64 (required: within 1.00 links to 3.00 links)<" in page  # said once

@@ -27,9 +27,9 @@ TWO_CORES: Mapping[str, tuple[Mapping[str, float], list[str]]] = {
     "alltoall-schedule-measured": ({}, [NO, NO]),
     "barrier-collective-offload": (
         {
-            "spread barrier": 0.1, "spread undisturbed barrier": 0.3,
-            "spread dissemination": 5.0, "spread of most dissemination": 0.15,
-            "time barrier": SMALL, "time 64 KiB": 20 * SMALL,
+            "spread barrier": 0.1, "spread, undisturbed barrier": 0.3,
+            "spread dissemination": 5.0, "spread, 99.9 % dissemination": 0.15,
+            "time barrier": SMALL, "time all-to-all, 64 KiB": 20 * SMALL,
         },
         [NO, NO, HOLDS, NOT, HOLDS, HOLDS, HOLDS],
     ),
@@ -49,8 +49,8 @@ TWO_CORES: Mapping[str, tuple[Mapping[str, float], list[str]]] = {
     ),
     "mpi-rdma": (
         {
-            "pingpong both 64 KiB, as set": 1e9, "pingpong bulk 16 KiB, as set": 2e9,
-            "pingpong eager 16 KiB, as set": 1e9, "pingpong both 16 KiB, as set": 2e9,
+            "pingpong both 64 KiB, default": 1e9, "pingpong bulk 16 KiB, default": 2e9,
+            "pingpong eager 16 KiB, default": 1e9, "pingpong both 16 KiB, default": 2e9,
         },
         [NOT, HOLDS, NO, NO, NO, NO],
     ),

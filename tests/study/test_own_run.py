@@ -14,11 +14,11 @@ from octant.report.study.text import report_text
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Interval
 from octant.study import outcome
-from octant.study.local_reference import NO_RUN, OwnRun
+from octant.study.local_reference import NO_LOCAL_RUN, LocalRun
 from octant.study.parts import Cell
 
 pytest.importorskip("octant._network")
-OWN = OwnRun(
+OWN = LocalRun(
     "29991231-000000-aaaa", "mine", 2026, {"HPL": Interval(50.0, 50.0, 50.0), "PTRANS": Interval(9e6, 9e6, 9e6)}
 )
 
@@ -28,7 +28,7 @@ def test_this_machine_is_a_row_and_a_mark_at_the_year_of_its_run() -> None:
     assert found.values.by_cell[Cell("HPL", ("this machine",))][""].value.middle == 50.0
     text = report_text(found)
     assert "this machine: mine, run 29991231-000000-aaaa" in text
-    assert "run 29991231-000000-aaaa has no figure of it over a peak: RandomAccess: this machine" in text
+    assert "run 29991231-000000-aaaa has no RandomAccess relative to peak: RandomAccess: this machine" in text
     by_title = {picture.title: picture.panels[0] for picture in pictures(found)}
     (own,) = (one for one in by_title["HPL over peak, by year"].series if one.name == "this machine")
     assert (own.x, own.y, own.labels) == ((2026.0,), (50.0,), ("mine",))
@@ -40,17 +40,17 @@ def test_this_machine_is_a_row_and_a_mark_at_the_year_of_its_run() -> None:
 def test_without_a_run_the_command_that_makes_one_is_named() -> None:
     text = report_text(outcome.outcome_of_model("hpcc-normalised"))
     assert "no run of octant hpcc in the store; try octant hpcc: RandomAccess: this machine" in text
-    assert "What to do with it\n1. Nothing more to do here" in text
-    assert outcome.wanted_own_run("hpcc-normalised") == "normalised"
-    assert outcome.wanted_own_run("memory-latency-generations") == "published"
-    assert outcome.wanted_own_run("gups-scaling") == ""
+    assert "What to do next\n1. Nothing more to do here" in text
+    assert outcome.wanted_local_run("hpcc-normalised") == "normalised"
+    assert outcome.wanted_local_run("memory-latency-generations") == "published"
+    assert outcome.wanted_local_run("gups-scaling") == ""
 
 
 def test_a_store_without_such_a_run_has_none(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    assert own_run(tmp_path / "store", "normalised") == NO_RUN
+    assert own_run(tmp_path / "store", "normalised") == NO_LOCAL_RUN
     write_run(fake_run(Path("runs", "29991231-000000-aaaa")), tmp_path / "store")
-    assert own_run(tmp_path / "store", "normalised") == NO_RUN
+    assert own_run(tmp_path / "store", "normalised") == NO_LOCAL_RUN
 
 
 def test_the_newest_run_of_the_benchmark_is_found_whatever_its_title_is(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from fake_run import fake_run, lane, machine, point, there_and_back
 from octant import facts, workloads
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.report.network.larger import measured_answers
 from octant.report.study.rows import beside_model, range_of_model
 from octant.report.study.text import report_text
 from octant.request import Launch
-from octant.simulate.calibrated import node_rates, on_nodes, predicted, ways_of
+from octant.simulate.projection import message_paths, node_rates, predicted, project_to_nodes
 from octant.stats import Interval
 from octant.step import Scaling
 from octant.store import Store, StoredRun
@@ -33,7 +33,7 @@ LENGTHS = (8, 512, 4096, 32768, 262144, 2097152)
 
 
 def of(workload: str, name: str, ns: float, ranks: int = 2, **more: Any) -> Point:
-    given = tuple(Given("a", (rank,), ((rank,),)) for rank in range(ranks))
+    given = tuple(RankResources("a", (rank,), ((rank,),)) for rank in range(ranks))
     lanes = tuple(lane([round(ns)] * 8, rank=rank) for rank in range(ranks))
     return point(
         "steps", **{"workload": workload, "launch": f"{name}-0", "ranks": ranks, "given": given, "lanes": lanes} | more
@@ -59,13 +59,13 @@ MESSAGES = tuple(map(message, LENGTHS))
 
 
 def test_a_run_tells_its_own_messages() -> None:
-    ways = ways_of(run(*MESSAGES))
+    ways = message_paths(run(*MESSAGES))
     assert ways.inside is not None
     assert ways.of(1, "") is ways.inside
     assert ways.of(2, "1Gbit/s") is None
     assert ways.inside.times.startup_s == pytest.approx(1e-6, rel=0.05)
     assert ways.inside.times.seconds_per_byte == pytest.approx(1e-9, rel=0.05)
-    assert ways_of(run()).inside is None
+    assert message_paths(run()).inside is None
 
 
 def test_a_node_is_its_most_ranks_with_the_most_data() -> None:
@@ -79,30 +79,30 @@ def test_a_node_is_its_most_ranks_with_the_most_data() -> None:
 
 
 def test_more_nodes_than_there_are_here() -> None:
-    found = on_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64], HPCC)
+    found = project_to_nodes(run(*MESSAGES, transposition(1024, 2, 1e6)), [8, 64], HPCC)
     rates = {(one.test, one.nodes): one.rate for one in found.answers}
     assert set(rates) == {("ptrans", 8), ("ptrans", 64), ("random-ring", 8), ("random-ring", 64)}
     assert rates["ptrans", 64].per_s.middle > 4 * rates["ptrans", 8].per_s.middle
     assert rates["ptrans", 8].per_s.high <= 8 * found.node[0].per_s
     shown = measured_answers(found)
     assert [row[0] for row in shown.rows] == ["PTRANS", "random ring, a rank"]
-    assert "left out: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
+    assert "excluded: HPL, G-RandomAccess, G-FFT" in shown.notes[-1]
 
 
 def test_a_transform_of_fewer_lines_than_ranks_has_an_answer_too() -> None:
     knobs = {"n": "900", "transport": "messages", "chunks": "0", "schedule": "prime"}
     transform = of("hpcc/gfft", "gfft", 1e5, knobs=knobs, counts={"nominal_flops": 44_167})
-    found = on_nodes(run(*MESSAGES, transform), [8, 1944], HPCC)
+    found = project_to_nodes(run(*MESSAGES, transform), [8, 1944], HPCC)
     assert [one.test for one in found.answers].count("gfft") == 2
 
 
 def test_a_run_without_messages_says_what_measures_them() -> None:
     with pytest.raises(Refusal, match=r"it measured no messages\); try octant study run hpcc-scaling"):
-        on_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)
+        project_to_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)
 
 
 def test_a_run_of_messages_alone_answers_for_the_ring() -> None:
-    found = on_nodes(run(*MESSAGES), [8], HPCC)
+    found = project_to_nodes(run(*MESSAGES), [8], HPCC)
     assert [one.test for one in found.answers] == ["random-ring"]
     assert found.left_out == ("hpl", "ptrans", "randomaccess", "gfft")
 
@@ -132,8 +132,8 @@ def test_a_study_without_messages_says_how_to_get_them(tmp_path: Path, monkeypat
     assert not found.predictions.by_cell
     shown = " ".join(report_text(found).split())
     assert (
-        "No prediction: no three lengths of messages were measured well between ranks of one node; try octant study run"
-        in shown
+        "No prediction: fewer than three message sizes were measured reliably between ranks of one node; "
+        "try octant study run" in shown
     )
 
 
@@ -156,7 +156,7 @@ def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> Non
     assert requests["m: a"].knobs["bytes"] == "256"
     assert "bytes" not in requests["m: b"].knobs
     few = file.parse(STUDY.replace('workload = "stream"', 'workload = "stream"\nleast_ranks = 2'), "mine")
-    assert design(few, machine(), 0).absent[Cell("m", ("a",))] == "it needs 2 ranks"
+    assert design(few, machine(), 0).absent[Cell("m", ("a",))] == "needs at least 2 ranks"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> Non
     [
         ("a = {}", "a = { measures = { n = { bytes = '1' } } }", "no measure 'n'"),
         ('workload = "stream"', 'workload = "stream"\npredicted = "linpack"', "predicted"),
-        ('workload = "stream"', 'workload = "stream"\npredicted = true', "does not declare a step and how it grows"),
+        ('workload = "stream"', 'workload = "stream"\npredicted = true', "does not declare a step and its scaling"),
     ],
 )
 def test_what_leads_nowhere_is_refused(old: str, new: str, why: str) -> None:

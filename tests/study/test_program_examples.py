@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fake_run import machine
-from octant.runs.programs.allowed import permissions
+from octant.runs.programs.permissions import permissions
 from octant.runs.programs.values import Sources, read_value
 from octant.study import file
 from octant.study.design import design

@@ -102,12 +102,16 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
             'metric = "memori"',
             "measures.memory.metric: no metric 'memori' in program/app); did you mean memory",
         ),
-        ('knobs = { way = "1" }', 'knobs = { wayy = "1" }', "no {wayy} stands in the command line); did you mean way?"),
+        (
+            'knobs = { way = "1" }',
+            'knobs = { wayy = "1" }',
+            "the command line does not contain {wayy}); did you mean way?",
+        ),
         ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has a link, which ranks of a program do not have"),
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
         ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
         ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),
-        ("pattern = ", "patern = ", "measures.rate.values.0.patern: there is no such key); did you mean pattern?"),
+        ("pattern = ", "patern = ", "measures.rate.values.0.patern: unknown key); did you mean pattern?"),
         (", pattern = 'rate ([0-9.]+)'", "", "a value has either a regular expression or a path in JSON"),
         ('name = "rate"', 'name = "wall time"', "wall time is measured of every program"),
         ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: cannot read --value"),
@@ -117,9 +121,9 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
         (
             'metric = "memory"',
             "values = [{ name = 'rate', unit = 'Mop/s', pattern = 'total ([0-9.]+)' }]",
-            "measures.memory.values: rate reads 'rate' in another way",
+            "measures.memory.values: rate defines 'rate' differently",
         ),
-        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue has the statement of p6-locality-best"),
+        ('id = "b-is-faster"', 'id = "p6-locality-best"', "the catalogue already has a statement for p6-locality-best"),
         ('statement = "The second way is twice as fast."', "", "no finding 'b-is-faster'"),
     ],
 )
@@ -131,7 +135,7 @@ def test_mistakes_are_refused_with_their_key(old: str, new: str, message: str) -
 
 def test_only_a_program_has_values() -> None:
     text = STUDY.replace('command = ["./app", "--way", "{way}"]\nenvironment', 'workload = "stream"\nenvironment')
-    with pytest.raises(StudyError, match=r"measures\.rate\.environment: only a program has this key"):
+    with pytest.raises(StudyError, match=r"measures\.rate\.environment: this key requires `command`"):
         file.parse(text, "mine")
 
 
@@ -155,7 +159,7 @@ def test_checks_compare_with_the_baseline_of_the_study(here: Path) -> None:
 def test_a_program_that_is_not_there_cannot_be_asked() -> None:
     plan = design(parsed('"./app"', '"no-such-program"'), machine(), 1)
     assert plan.requests == ()
-    assert set(plan.absent.values()) == {"no program no-such-program on PATH"}
+    assert set(plan.absent.values()) == {"program no-such-program is not on PATH"}
 
 
 @pytest.mark.mpi
@@ -169,7 +173,7 @@ def test_a_launcher_of_the_command_line_says_how_many_ranks() -> None:
     counted = file.parse(text.replace('metric = "memory"', 'metric = "memory"\nranks = "cores"'), "mine")
     assert {request.shape.ranks for request in design(counted, machine(cores=4), 1).requests} == {1, 4}
     wrong = file.parse(text.replace("{ranks}", "3").replace("metric", 'ranks = "2"\nmetric', 1), "mine")
-    with pytest.raises(StudyError, match="its launcher starts 3 ranks, and `ranks` comes to 2"):
+    with pytest.raises(StudyError, match="its launcher starts 3 ranks, but `ranks` is 2"):
         design(wrong, machine(), 1)
 
 
@@ -187,7 +191,7 @@ def run(*words: str, code: int = 0) -> str:
 def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
     told = run("study", "run", "mine.toml", code=Exit.NOT_SUPPORTED)
     assert "./app --way {way}" in told
-    assert told.endswith("try octant study run mine.toml --allow ./app")
+    assert told.endswith("run octant study run mine.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("study", "run", "mine.toml", "--allow", "./app")
     assert (here / "started").exists()
@@ -207,13 +211,13 @@ def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
 SUITE = """
 title = "Two ways"
 repeats = 3
-[[asks]]
+[[requests]]
 command = ["./app", "--way", "{way}"]
 title = "ways"
 short = "Way"
 knobs = { way = "1,2" }
 values = [{ name = "rate", unit = "Mop/s", pattern = 'rate ([0-9.]+)' }]
-[[asks]]
+[[requests]]
 command = ["no-such-program"]
 title = "absent"
 [[tiles]]
@@ -227,21 +231,21 @@ figures = [{ title = "ways", knobs = { way = "2" }, metric = "rate" }]
 def test_a_suite_measures_a_program(here: Path) -> None:
     (here / "suite.toml").write_text(SUITE, encoding="utf-8")
     told = run("evaluate", "--suite", "suite.toml", code=Exit.NOT_SUPPORTED)
-    assert told.endswith("try octant evaluate --suite suite.toml --allow ./app")
+    assert told.endswith("run octant evaluate --suite suite.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
-    assert "absent is left out: no program no-such-program on PATH" in out
+    assert "absent is skipped: no program no-such-program on PATH" in out
     assert "20.0 Mop/s" in out
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request names either a workload or a command"),
-        ('short = "Way"', 'short = "Way"\nmode = "all"', "a program has no mode"),
+        ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request needs either `workload` or `command`"),
+        ('short = "Way"', 'short = "Way"\nmode = "all"', "programs have no mode"),
         ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
-        ("'rate (", "'rate ((", "asks.0: values.0: cannot read --value"),
-        ('metric = "rate"', 'metric = "rat"', "no metric 'rat' in program/app, did you mean rate?"),
+        ("'rate (", "'rate ((", "requests.0: values.0: cannot read --value"),
+        ('metric = "rate"', 'metric = "rat"', "program/app has no metric 'rat', did you mean rate?"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -282,9 +286,9 @@ def test_a_run_of_a_file_goes_on_with_its_file_alone(here: Path, name: str) -> N
     run_id = stopped(here, (*first, "--allow", "./app"))
     assert f"octant resume {run_id} --from {name}" in run("report", run_id)
     told = run("resume", run_id, code=Exit.NOT_SUPPORTED)
-    assert told.endswith(f"try octant resume {run_id} --from {name}")
+    assert told.endswith(f"run octant resume {run_id} --from {name}")
     told = run("resume", run_id, "--from", name, code=Exit.NOT_SUPPORTED)
-    assert told.endswith(f"try octant resume {run_id} --from {name} --allow ./app")
+    assert told.endswith(f"run octant resume {run_id} --from {name} --allow ./app")
     assert not (here / "started").exists()
     run("resume", run_id, "--from", name, "--allow", "./app")
     assert (here / "started").exists()
@@ -304,4 +308,4 @@ def test_a_planted_store_starts_nothing_that_its_file_does_not_say(here: Path) -
         asked.write_text(text, encoding="utf-8")
     (here / "other.toml").write_text(STUDY.replace("--way", "--other"), encoding="utf-8")
     told = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
-    assert "other.toml does not ask for 'way=" in told
+    assert "other.toml does not request 'way=" in told

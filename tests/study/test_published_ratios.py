@@ -2,7 +2,7 @@
 
 import pytest
 
-from octant.report.study.further import further_tables
+from octant.report.study.rows import further_tables
 from octant.study import file
 from octant.study.published_values import published_gains, published_range
 from study_text import STUDY
@@ -22,7 +22,9 @@ def test_times_of_two_rows_give_how_many_times_as_good_one_is() -> None:
 
 
 def test_ratios_of_several_rows_are_refused() -> None:
-    with pytest.raises(file.StudyError, match=r"findings\.0\.there\.where: a ratio is of one row .* 2 rows are found"):
+    with pytest.raises(
+        file.StudyError, match=r"findings\.0\.there\.where: a ratio needs exactly one row, and 2 rows match"
+    ):
         file.parse(STUDY + THERE, "mine")
 
 

@@ -11,7 +11,7 @@ import pytest
 import fake_study
 from fake_run import KIB, MIB, machine
 from octant.failure import Refusal
-from octant.record import Buffer, Given
+from octant.record import Buffer, RankResources
 from octant.request import Launch
 from octant.store import Store
 from octant.study import file, outcome
@@ -30,7 +30,7 @@ def test_the_published_table_stands_beside_its_combinations() -> None:
         ("yes / local / small / one rank per core", 122409),
         ("yes / local / large / one rank per core", 122474),
         ("yes / local / large / one rank per hardware thread", 117082),
-        ("yes / local / large / one rank per core, its threads", 117065),
+        ("yes / local / large / one rank per core, SMT threads", 117065),
     ]
 
 
@@ -58,8 +58,8 @@ def test_a_machine_that_answers_as_published_gets_the_published_verdicts(where: 
     }
     assert by_id["p7-affinity-doubles-stream"].there == pytest.approx((122409 / 56830,) * 2)
     assert by_id["p7-affinity-doubles-stream"].text.startswith(
-        "holds: ×2.15 there, ×2.15 [2.15, 2.16] here for triad, binding yes over no, memory local over anywhere "
-        "(the bar: above 2; in brackets: 95 % interval for the geometric mean ratio over 6 paired rounds "
+        "holds: published ×2.15, ×2.15 [2.15, 2.16] for triad, binding yes over no, memory local over anywhere "
+        "(required: above 2; in brackets: 95 % interval for the geometric mean ratio over 6 paired rounds "
     )
     assert by_id["p7-affinity-not-on-smp"].why == "needs at most 1 NUMA domain; this machine has 4"
 
@@ -78,7 +78,7 @@ def test_what_the_system_cannot_do_is_recorded_with_its_reason(where: Store) -> 
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     reasons = Counter((failure.exit, failure.reason) for failure in run.failures)
     assert reasons == {
-        (3, "needs 2 MiB pages; of the 0 in the pool 0 are free"): 1,
+        (3, "needs 2 MiB pages; 0 of 0 reserved pages are free"): 1,
         (3, "needs 2 hardware threads per core; this machine has 1"): 2,
     }
     assert run.complete
@@ -134,7 +134,7 @@ def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> N
     by_id = {verdict.finding.id: verdict for verdict in found.verdicts}
     assert by_id["p7-affinity-not-on-smp"].text == f"cannot be tested here: {why}"
     assert by_id["p7-medium-pages-small-gain"].status == "undecided"
-    needed = "1 launch of each is too few; at least 3 more launches of each are needed"
+    needed = "1 of at least 4 launches per configuration"
     assert needed in by_id["p7-medium-pages-small-gain"].why
 
 
@@ -158,7 +158,7 @@ def test_one_wrong_launch_takes_the_value_of_its_combination_and_of_no_other(whe
             right = (launch.request.show.title, launch.repeat) != (str(spoiled), 2)
             records.write(fake_study.line(launch, launch.request.knobs, 9e9, passed=right) + "\n")
     values = fake_study.outcome_of(where.read(begun.id)).values
-    assert values.absent[spoiled] == "wrong answers in 1 of 4 launches"
+    assert values.absent[spoiled] == "wrong results in 1 of 4 launches"
     assert values.absent[not_started] == "not measured yet"
     assert len(values.by_cell) == len({launch.request.key for launch in begun.launches}) - 2
 
@@ -180,7 +180,7 @@ def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_pat
     found = fake_study.outcome_of(fake_study.run(where, curve_study(tmp_path), machine(), half_fails, repeats=8))
     why = "node/stream: cannot go on (no reason); try again (exit status 1)"
     value = found.values.by_cell[Cell("m", ("b",))]["4MiB"]
-    (caveat,) = (one for one in value.caveats if one.kind == "launches left out")
+    (caveat,) = (one for one in value.caveats if one.kind == "launches excluded")
     assert (len(value.launches), caveat.text) == (4, f"4 of 8 launches failed ({why})")
     assert "4 of 8 launches failed" in found.verdicts[0].why
 
@@ -193,7 +193,7 @@ def test_what_a_record_says_against_itself_is_a_doubt(where: Store, tmp_path: Pa
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     found = fake_study.outcome_of(where.read(begun.id))
-    assert "measured in doubt: more threads than hardware threads" in found.verdicts[0].why
+    assert "caveats: more threads than hardware threads" in found.verdicts[0].why
 
 
 def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:
@@ -211,10 +211,10 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
     mine.write_bytes(b"\x83\x00")
     with pytest.raises(Refusal, match=r"cannot read the study .*mine\.toml \(byte 0 is not UTF-8\)"):
         file.load(str(mine))
-    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(it is no plain file\)"):
+    with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(not a regular file\)"):
         file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
-    with pytest.raises(Refusal, match=r"no such knob of node/stream\); did you mean pages"):
+    with pytest.raises(Refusal, match=r"node/stream has no knob\); did you mean pages"):
         outcome.begin(where, str(mine), machine())
 
 
@@ -237,7 +237,7 @@ def test_two_levels_that_come_to_the_same_launch_are_asked_once_and_not_compared
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9)
     assert len(run.launches) == 6
     (verdict,) = fake_study.outcome_of(run).verdicts
-    assert verdict.text == "cannot be tested here: both combinations are the same launch here"
+    assert verdict.text == "cannot be tested here: both combinations are identical on this machine"
 
 
 def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, tmp_path: Path) -> None:
@@ -252,11 +252,11 @@ def test_two_measures_of_the_same_launch_have_each_its_own_metric(where: Store, 
 
 def test_what_was_not_given_as_asked_is_doubted(where: Store) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
-    small = (Given("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
+    small = (RankResources("h", (0,), ((0,),), (Buffer(1 << 30, 1 << 30, 0, 4096, {"0": 64}),)),)
     points = tuple(dataclasses.replace(p, knobs={**p.knobs, "pages": "thp"}, given=small) for p in run.points)
     found = fake_study.outcome_of(dataclasses.replace(run, points=points)).values.by_cell
     assert found
-    assert all("NOT AS ASKED" in str(value.caveats) for curve in found.values() for value in curve.values())
+    assert all("the request was not met" in str(value.caveats) for curve in found.values() for value in curve.values())
 
 
 def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +273,7 @@ def test_reading_a_run_plans_nothing_again(where: Store, monkeypatch: pytest.Mon
     assert again.values.by_cell.keys() == before.values.by_cell.keys() != set()
     assert again.values.absent == before.values.absent
     assert set(again.values.absent.values()) == {
-        "needs 2 MiB pages; of the 0 in the pool 0 are free",
+        "needs 2 MiB pages; 0 of 0 reserved pages are free",
         "needs 2 hardware threads per core; this machine has 1",
     }
 
@@ -303,7 +303,7 @@ def test_an_axis_may_go_by_facts_of_the_machine(where: Store, tmp_path: Path) ->
     curve = found.values.by_cell[Cell("m", ("b",))]
     assert list(curve) == [str(8 * KIB), str(32 * KIB), str(128 * KIB), str(4 * MIB)]
     assert found.verdicts[0].text.startswith("holds: ×2.00")
-    assert found.verdicts[0].text.endswith("for m, b over a at 2*l2 (the bar: above 1)")
+    assert found.verdicts[0].text.endswith("for m, b over a at 2*l2 (required: above 1)")
 
 
 def test_an_axis_that_leads_nowhere_here_is_refused(where: Store, tmp_path: Path) -> None:

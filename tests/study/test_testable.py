@@ -14,7 +14,7 @@ from octant.report.study.text import list_json, list_text
 from octant.study import file
 from octant.study.design import MpiInUse
 from octant.study.outcome import library_of
-from octant.study.testable import StudiedFinding, count_lines, findings_asked
+from octant.study.testable import StudiedFinding, count_lines, studied_findings
 from paths import ROOT
 
 # Of the chapters on one node: cores, caches, memory, libraries, files, and how programs are placed.
@@ -29,7 +29,7 @@ def asked() -> dict[str, StudiedFinding]:
     clean = machine()
     topology = load(ROOT / "machines" / "vm-2core.xml")
     recorded = Machine("vm-2core", topology, clean.processor, 16 * 2**30, clean.page_sizes, {**clean.system}, {})
-    return {one.id: one for one in findings_asked(recorded)}
+    return {one.id: one for one in studied_findings(recorded)}
 
 
 def test_no_finding_loses_its_study(asked: dict[str, StudiedFinding]) -> None:
@@ -49,7 +49,7 @@ def test_a_finding_stands_in_one_study_and_its_parts(asked: dict[str, StudiedFin
 def test_a_large_node_has_enough_of_all_parts() -> None:
     """What is left needs another kind of machine, file system, network or library, or fewer domains."""
     node = machine(packages=4, cores=16, smt=4)
-    left = [one.why_not for one in findings_asked(node, lambda _: MpiInUse("mpich")) if one.why_not]
+    left = [one.why_not for one in studied_findings(node, lambda _: MpiInUse("mpich")) if one.why_not]
     assert not [why for why in left if re.search(r"needs \d+ (usable core|hardware thread|NUMA|package)", why)]
     assert any(why.startswith("needs a second machine") for why in left)
     assert any(why.startswith("needs two nodes") for why in left)
@@ -60,14 +60,14 @@ def test_reasons_are_those_of_the_machine(asked: dict[str, StudiedFinding]) -> N
     assert asked["p7-smt-no-stream-gain"].why_not == "needs 2 hardware threads per core; this machine has 1"
     assert asked["p7-affinity-not-on-smp"].why_not == ""
     assert asked["p775-gups-sawtooth"].why_not == ""  # a model's
-    two = {one.id: one for one in findings_asked(machine(nodes=2, smt=2))}
+    two = {one.id: one for one in studied_findings(machine(nodes=2, smt=2))}
     assert two["p7-affinity-doubles-stream"].why_not == ""
     assert two["p7-affinity-not-on-smp"].why_not == "needs at most 1 NUMA domain; this machine has 2"
 
 
 def test_the_list_of_studies_ends_with_the_count() -> None:
     told = " ".join(list_text(machine()).split())
-    counted = count_lines(findings_asked(machine(), library_of, why_no_link))
+    counted = count_lines(studied_findings(machine(), library_of, why_no_link))
     assert told.endswith(" ".join(" ".join(counted).split()))
     assert f"of {len(catalogue.findings())} findings have a study" in told
     listed = {one["name"]: one for one in json.loads(list_json(machine()))}

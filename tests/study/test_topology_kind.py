@@ -50,16 +50,18 @@ def judged(
 def test_it_holds_where_every_group_is_told() -> None:
     found = judged(TWO_SOCKETS)
     assert found.status == "holds"
-    assert found.why.startswith("cores 0-1; 2-3; 4-5; 6-7 and 4 more, 7.00 ns within, 20.0 ns between; L3 caches 0-3;")
+    assert found.why.startswith(
+        "cores 0-1; 2-3; 4-5; 6-7 and 4 more, 7.00 ns within a group, 20.0 ns between groups; L3 caches 0-3;"
+    )
     alike = judged(flat(), ns=lambda a, b: 50 + abs(a - b))
     assert alike.status == "holds"
-    assert "no groups are found" in alike.why
+    assert "no groups found" in alike.why
 
 
 @pytest.mark.parametrize(
     ("text", "groups"),
     [
-        ("pack:2 l3:2 core:4 pu:1", "groups that are not told 0-1; 2-3;"),
+        ("pack:2 l3:2 core:4 pu:1", "groups not reported by the operating system: 0-1; 2-3;"),
         ("pack:2 l3:1 core:4 pu:2", "0-3; 4-7; 8-11; 12-15"),
     ],
 )
@@ -72,7 +74,7 @@ def test_it_does_not_hold_where_siblings_or_caches_are_not_told(text: str, group
 def test_it_does_not_hold_where_told_siblings_are_no_nearer() -> None:
     found = judged(TWO_SOCKETS, ns=lambda a, b: max(distance_ns(a, b), 20.0))
     assert found.status == "does not hold"
-    assert found.why.startswith("cores are told")
+    assert found.why.startswith("the operating system reports cores")
 
 
 def test_one_pair_and_missing_pairs_have_no_verdict() -> None:

@@ -27,14 +27,14 @@ def test_a_value_names_the_levels_that_are_not_the_baselines() -> None:
     study = file.parse(STUDY.replace(ratio, ratio.replace("ratio", "value")), "mine")
     value = StudyValue((LaunchValue(Interval(2, 2, 2), 0, NOW),))
     values = StudyValues({"m": Quantity("B/s", "higher")}, {Cell("m", ("b",)): {"": value}}, {}, {})
-    assert "here for m, which b" in study.findings[0].test.judge(study, values).why
+    assert "B/s for m, which b" in study.findings[0].test.judge(study, values).why
 
 
 SEEN = [
-    ((0, 0, 3), "holds", "3.00 B/s here for m, the largest of 3 launches"),
-    ((0,) * 6, "does not hold", "0 B/s here for m, the largest of 6 launches"),
-    ((2,), "holds", "2.00 B/s here for m, the largest of 1 launch "),
-    ((0,), "undecided", "0 B/s here for m, the largest of 1 launch "),
+    ((0, 0, 3), "holds", "3.00 B/s for m, the largest of 3 launches"),
+    ((0,) * 6, "does not hold", "0 B/s for m, the largest of 6 launches"),
+    ((2,), "holds", "2.00 B/s for m, the largest of 1 launch "),
+    ((0,), "undecided", "0 B/s for m, the largest of 1 launch "),
 ]
 
 

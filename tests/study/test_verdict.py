@@ -12,9 +12,9 @@ from judged_study import CAVEATS, RATE, measured, study
 from octant.stats import Estimate, Interval, caveat
 from octant.study import file
 from octant.study.design import design
-from octant.study.factors import gain, quotient
 from octant.study.kinds.knee import knee
 from octant.study.parts import Bar, Cell
+from octant.study.ratios import gain, quotient
 from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import (
     Effect,
@@ -107,13 +107,13 @@ def test_launches_needed_are_those_of_the_end_that_needs_most(
 @pytest.mark.parametrize(
     ("more", "launches", "least", "text"),
     [
-        (None, 6, 4, "how many more launches would decide is not known"),
-        (5, 0, 4, "the model's own bounds leave it open"),
-        (1, 6, 4, "about 1 more launch of each would decide"),
-        (5, 4, 4, "about 5 more launches of each would decide"),
-        (3, 1, 4, "1 launch of each is too few; at least 3 more launches of each are needed"),
-        (1, 3, 4, "3 launches of each are too few; at least 1 more launch of each is needed"),
-        (2, 4, 6, "4 launches of each are too few; at least 2 more launches of each are needed"),
+        (None, 6, 4, "the number of launches for a decision is not known"),
+        (5, 0, 4, "the bounds of the model do not decide"),
+        (1, 6, 4, "about 1 more launch per configuration would decide"),
+        (5, 4, 4, "about 5 more launches per configuration would decide"),
+        (3, 1, 4, "1 of at least 4 launches per configuration"),
+        (1, 3, 4, "3 of at least 4 launches per configuration"),
+        (2, 4, 6, "4 of at least 6 launches per configuration"),
     ],
 )
 def test_what_would_decide_is_said(more: int | None, launches: int, least: int, text: str) -> None:
@@ -124,12 +124,14 @@ def test_doubts_and_ends_are_named_once_and_notes_not() -> None:
     drift, same = caveat("drift", "drifts by 9 %"), caveat("drift", "drifts by 7 %")
     effects = [
         Effect(Interval(1, 2, 3), 6, (drift, caveat("outliers", "7 % outliers"))),
-        Effect(Interval(1, 2, 3), 6, (same, caveat("short phase", "a short phase")), ends="the range of the rounds"),
+        Effect(
+            Interval(1, 2, 3), 6, (same, caveat("phase too short", "a short phase")), ends="the range of the rounds"
+        ),
         Effect(Interval(2, 2, 2), 6, ends="nothing"),
     ]
-    assert caveats_text(effects) == "; measured in doubt: drifts by 9 %, a short phase"
+    assert caveats_text(effects) == "; caveats: drifts by 9 %, a short phase"
     assert caveats_text(effects[2:]) == ""
-    assert ends_text(effects) == "; in brackets: the model's own bounds; in brackets: the range of the rounds"
+    assert ends_text(effects) == "; in brackets: bounds of the model; in brackets: the range of the rounds"
     assert ends_text(effects[2:]) == ""
 
 
@@ -145,21 +147,20 @@ def test_what_is_left_open_says_how_many_launches_would_decide_all_of_it() -> No
     near, far = Effect(Interval(0.9, 1.1, 1.3), 10), Effect(Interval(0.5, 1.1, 1.7), 12)
     found = undecided_judgement(bar, [near, far], [near, far, Effect(Interval(2, 3, 4), 8)], "two are open")
     assert (found.status, found.more_launches) == ("undecided", 420)
-    assert found.why == "two are open; about 420 more launches of each would decide"
+    assert found.why == "two are open; about 420 more launches per configuration would decide"
     hopeless = undecided_judgement(bar, [near, Effect(Interval(0.9, 1.0, 1.1), 10)], [near], "open")
-    assert (hopeless.why, hopeless.more_launches) == ("open; how many more launches would decide is not known", None)
+    assert (hopeless.why, hopeless.more_launches) == ("open; the number of launches for a decision is not known", None)
 
 
 def test_a_judgement_says_what_was_found_against_which_bar() -> None:
     found = judge_effect(Effect(Interval(1.8, 1.9, 2.0), 6, CAVEATS), Bar(above=1.5), " for b")
-    assert (found.status, found.here, found.here_is) == ("holds", Interval(1.8, 1.9, 2.0), "the model's own bounds")
+    assert (found.status, found.here, found.interval_text) == ("holds", Interval(1.8, 1.9, 2.0), "bounds of the model")
     assert found.why == (
-        "×1.90 [1.80, 2.00] here for b (the bar: above 1.5; in brackets: the model's own bounds); "
-        "measured in doubt: drifts by +9 %"
+        "×1.90 [1.80, 2.00] for b (required: above 1.5; in brackets: bounds of the model); caveats: drifts by +9 %"
     )
     undecided = judge_effect(Effect(Interval(0.9, 1.1, 1.3), 10), Bar(above=1.0), "")
     assert undecided.more_launches == 30
-    assert undecided.why.endswith("; resolved to 22 %; about 30 more launches of each would decide")
+    assert undecided.why.endswith("; resolution 22 %; about 30 more launches per configuration would decide")
     assert "resolved" not in judge_effect(Effect(Interval(0.9, 1.1, 1.3), 0), Bar(above=1.0), "").why, "of a model"
     assert "resolved" not in judge_effect(Effect(Interval(0.9, 1.1, 1.3), 3), Bar(above=1.0), "").why, "too few"
 

@@ -1,4 +1,4 @@
-"""A kernel that only writes records: it is handed to `carry_out` in place of what starts processes."""
+"""A kernel that only writes records: it is handed to `execute_run` in place of what starts processes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

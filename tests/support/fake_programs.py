@@ -1,4 +1,4 @@
-"""Two programs that only take time: handed to `interleaved.measure` in place of what starts processes."""
+"""Two programs that only take time: handed to `interleaved.measure_rounds` in place of what starts processes."""
 
 import math
 import random

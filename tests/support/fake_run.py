@@ -25,18 +25,18 @@ from octant.record import (
     Buffer,
     Clock,
     Failure,
-    Given,
     Head,
     Pace,
     Point,
     Process,
+    RankResources,
     Result,
     Samples,
     Series,
     Work,
     known_count,
 )
-from octant.record.written import failure_line, kept_member, seal
+from octant.record.writer import failure_line, kept_member, seal
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store, StoredRun
 from octant.store.run_request import RunRequest, run_request_text
@@ -139,7 +139,7 @@ def point(pace: Pace = "chunks", **changes: Any) -> Point:
         "heads": tuple(series.head for series in lanes),
         "process": process,
         "given": tuple(
-            Given(
+            RankResources(
                 "node",
                 tuple(range(rank * threads, (rank + 1) * threads)),
                 tuple((cpu,) for cpu in range(rank * threads, (rank + 1) * threads)),

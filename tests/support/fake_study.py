@@ -14,8 +14,8 @@ from octant.launch.execute import ProcessOutcome as Ended
 from octant.machine import Machine
 from octant.record import Process, Result
 from octant.request import Launch
-from octant.runs.carry_out import carry_out, in_turn
 from octant.runs.plan import planner_of
+from octant.runs.session import execute_run, run_all
 from octant.store import Store, StoredRun
 from octant.study import file, outcome
 from octant.study.published_values import published_values
@@ -58,7 +58,8 @@ def line(launch: Launch, knobs: Mapping[str, str], rate: float, passed: bool = T
     """A record of one lane that moves `rate` bytes a second, in the median exactly."""
     return point_line(
         point(
-            workload=launch.request.subject.name, launch=launch.key, knobs=dict(knobs), ranks=launch.request.shape.ranks,
+            workload=launch.request.subject.name, launch=launch.key, knobs=dict(knobs),
+            ranks=launch.request.shape.ranks,
             results=(Result("compared", 0.0 if passed else 1.0, "1", 0.0),), given=(),
             counts={"bytes_read": BYTES, "bytes_allocated": BYTES // 2},
             lanes=(lane(durations(round(BYTES / rate * 1e9))),), **changes,
@@ -89,7 +90,7 @@ def go_on(where: Store, begun: StoredRun, rate_of: Rate) -> StoredRun:
                 records.write(line(launch, cell, rate) + "\n")
         return Ended(0, False, 0.1, "")
 
-    return carry_out(where, begun, in_turn(begun.launches), planner_of(begun), start=start)
+    return execute_run(where, begun, run_all(begun.launches), planner_of(begun), start=start)
 
 
 def outcome_of(run: StoredRun) -> outcome.Outcome:

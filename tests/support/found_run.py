@@ -12,7 +12,7 @@ from octant.analysis.summary import Summary
 from octant.identity import identity_of
 from octant.limit import Known, Limit
 from octant.machine import Machine
-from octant.record import Point, Result, Samples, Scheduling, Taken, Work
+from octant.record import Point, RankTimes, Result, Samples, Scheduling, Work
 from octant.record.sketch import Sketch
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.stats import Caveat, Grade, Interval
@@ -45,17 +45,19 @@ class Cell:
     slowed: float | None = None  # how many times worse each launch is than by its CPU time
 
 
-def taken(ns: int = 10**9, lost: float = 0.0, throttled: float = 0.0, stolen: float = 0.0, by: str = "wait") -> Taken:
+def taken(
+    ns: int = 10**9, lost: float = 0.0, throttled: float = 0.0, stolen: float = 0.0, by: str = "wait"
+) -> RankTimes:
     """What one lane was given of `ns`; what was lost went to other work, or to nobody known."""
     wait = round(lost * ns) if by == "wait" else 0
-    return Taken(
+    return RankTimes(
         0, (ns,), (round(ns * (1 - lost - throttled)),), (wait,), round(throttled * ns), "/job", ns, round(stolen * ns)
     )
 
 
 def found_run(
     cells: Sequence[Cell],
-    took: Taken | None = None,
+    took: RankTimes | None = None,
     on: Machine | None = None,
     title: str = "evaluate --quick",
     system: Mapping[str, str] | None = None,
@@ -96,7 +98,7 @@ def _whole(cells: Sequence[Cell]) -> list[tuple[Cell, Request]]:
 
 
 def _figure(
-    made: tuple[Cell, Request], launches: list[Launch], took: Taken | None, scheduling: Scheduling | None
+    made: tuple[Cell, Request], launches: list[Launch], took: RankTimes | None, scheduling: Scheduling | None
 ) -> Figure:
     cell, request = made
     known, metric = workload(cell.name), workload(cell.name).metrics[0]
@@ -133,7 +135,7 @@ def _speeds(cell: Cell, repeat: int) -> tuple[tuple[tuple[int, int], float], ...
     return tuple(((rank, 0), speed) for rank, speed in enumerate(cell.places[repeat])) if cell.places else ()
 
 
-def _point(cell: Cell, request: Request, launch: Launch, took: Taken, scheduling: Scheduling | None) -> Point:
+def _point(cell: Cell, request: Request, launch: Launch, took: RankTimes, scheduling: Scheduling | None) -> Point:
     ranks = len(cell.places[0]) if cell.places else request.shape.ranks
     results = (Result("compared with the plain loop", 1.0 if cell.wrong else 0.0, "1", 1e-12),)
     knobs = {**cell.further, **cell.knobs, **cell.swept}

@@ -25,7 +25,7 @@ def measured(*middles: float, spread: float = 0.001, first: int = 0) -> StudyVal
     return StudyValue(tuple(launches))
 
 
-CAVEATS = (caveat("drift", "drifts by +9 %"), caveat("preempted", "preempted in 9 % of samples"))
+CAVEATS = (caveat("drift", "9 % slower"), caveat("preempted samples", "9 % of the samples were preempted"))
 
 
 def study(test: str, extra: str = "", more: str = "") -> Study:

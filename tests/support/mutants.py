@@ -48,7 +48,7 @@ AREAS = {
             "tests/cli/test_model_hints.py",
             "tests/cli/test_model_views.py",
             "tests/report/network",
-            "tests/simulate/test_from_store.py",
+            "tests/simulate/test_run_calibration.py",
             "tests/simulate/test_noise.py",
             "tests/simulate/test_timestep.py",
             "tests/study/test_model_studies.py",

@@ -1,7 +1,10 @@
 """Pages in a browser, for the tests that look at them."""
 
+import base64
+import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +17,22 @@ FONTS = ("DejaVu Sans", "Liberation Sans")
 """The widest of the common fonts, and a narrow one."""
 
 
+def inflated(text: str) -> str:
+    """Return a text that a page unpacks."""
+    return zlib.decompress(base64.b64decode(text)).decode()
+
+
+def row_details(made: str) -> dict[str, str]:
+    """Return what the rows of a page unpack when they are opened, by the number of the figure."""
+    data = json.loads(re.search(r'id="data">(.*?)</script>', made, re.DOTALL)[1])  # type: ignore[index]
+    found: dict[str, str] = json.loads(inflated(data["details"]))
+    return found
+
+
 def opened(
     browser: "Browser", path: Path, width: int = 1200, scheme: str = "light", height: int = 800
 ) -> tuple["Page", list[str]]:
-    """The page drawn to the end, and what went wrong in it: requests that left, errors, refusals of its policy."""
+    """Return the page after it was drawn, and its errors: requests, exceptions, refusals of its policy."""
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     wrong: list[str] = []
@@ -32,12 +47,12 @@ def opened(
 
 
 def in_font(page: "Page", font: str) -> None:
-    """Sets all texts but code in a font, as on a system that has no other."""
+    """Set all texts except code in a font, as on a system that has no other."""
     page.evaluate("(font) => document.documentElement.style.setProperty('--text', `'${font}'`)", font)
 
 
 def open_everything(page: "Page") -> None:
-    """Opens all details, also those that are unpacked first, and waits until the samples of all rows are drawn."""
+    """Open all details, including packed ones, and wait until the samples of all rows are drawn."""
     opens = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
     page.evaluate(opens)
     if page.locator("#further").count():

@@ -10,9 +10,9 @@ from fake_run import machine
 from octant.analysis.summary import Summary, summarise
 from octant.machine import Machine
 from octant.record import FORMAT
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.request import Launch, Presentation, Request, Shape, Subject
-from octant.runs.programs.launching import program_name
+from octant.runs.programs.launcher_line import program_name
 from octant.store import Store, StoredRun
 from octant.store.run_request import run_request_text
 

@@ -24,18 +24,15 @@ def values(log: bool) -> st.SearchStrategy[float]:
 
 @st.composite
 def axes(draw: st.DrawFn, log: bool) -> Axis:
-    """A numeric axis with ticks of its own."""
+    """Return a numeric axis with ticks of its own."""
     ticks = draw(st.lists(st.tuples(values(log), NAMES), max_size=12))
     ends = draw(st.none() | st.just((1.0, 1024.0)))
-    short = tuple(text[:3] for _, text in ticks) if draw(st.booleans()) else ()
-    return Axis(
-        draw(NAMES), log, tuple(ticks), draw(st.sampled_from(["", "s", "B", "B/s", "1"])), ends=ends, short=short
-    )
+    return Axis(draw(NAMES), log, tuple(ticks), draw(st.sampled_from(["", "s", "B", "B/s", "1"])), ends=ends)
 
 
 @st.composite
 def series(draw: st.DrawFn, kinds: list[str], log: bool, rows: int = 0) -> ChartSeries:
-    """A series of one of the kinds, with ends, launches and labels or without."""
+    """Return a series of one of the kinds, with ends, launches and labels or without."""
     kind = draw(st.sampled_from(kinds))
     upright = st.integers(0, rows - 1).map(float) if rows else values(log)
     points = draw(st.lists(st.tuples(values(log), upright), max_size=12))
@@ -60,7 +57,7 @@ def series(draw: st.DrawFn, kinds: list[str], log: bool, rows: int = 0) -> Chart
 
 @st.composite
 def plots(draw: st.DrawFn) -> Panel:
-    """A panel with two numeric axes."""
+    """Return a panel with two numeric axes."""
     log_x, log_y = draw(st.booleans()), draw(st.booleans())
     place = values(log_x)
     kinds = ["curve", "points", "line", "bars", "band"]
@@ -80,7 +77,7 @@ def plots(draw: st.DrawFn) -> Panel:
 
 @st.composite
 def rows(draw: st.DrawFn) -> Panel:
-    """A panel of named rows with columns."""
+    """Return a panel of named rows with columns."""
     count = draw(st.integers(1, 6))
     log = draw(st.booleans())
     kinds = draw(st.sampled_from([["rows"], ["across"], ["stack"]]))
@@ -100,7 +97,7 @@ def rows(draw: st.DrawFn) -> Panel:
 
 @st.composite
 def pictures(draw: st.DrawFn) -> Picture:
-    """A picture of one to three panels."""
+    """Return a picture of one to three panels."""
     panels = draw(st.lists(plots() | rows(), min_size=1, max_size=3))
     if draw(st.booleans()):
         panels = panels[:1] * 2  # one x axis

@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 from octant.launch import smpirun
 from octant.network import load
-from octant.simulate.on_model import run
 from octant.simulate.simgrid import check
+from octant.simulate.simulated_workload import run
 from paths import DATA, ROOT
 
 EXAMPLES = ROOT / "examples" / "networks"

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from octant.analysis.figures import Figure
 from octant.analysis.summary import Summary
-from octant.report.charts.cells import MeasuredCells
-from octant.report.charts.curves.rungs import Ladders, rungs
+from octant.report.charts.curves.ladders import Ladders, MeasuredCells, rungs
 from octant.report.charts.pictures import pictures
 from octant.report.screen.first_screen import FirstScreen, RunReport, first_screen
 from octant.workload import Workload

@@ -181,7 +181,7 @@ def messages() -> Picture:
 
 
 def noise() -> Picture:
-    """A histogram of lost time with sums, and one stacked bar under it."""
+    """Return a histogram of lost time with sums, and one stacked bar under it."""
     xs = tuple(1e-7 * 10 ** (i / 4) for i in range(20))
     ys = (0.01, 0.02, 0.05, 1.0, 1.8, 1.2, 0.1, 0.1, 1.3, 1.6, 0.4, 0.1, 0.2, 0.7, 2.3, 0.1, 0.2, 0.3, 9.0, 0.0)
     names = ("0.1 µs", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms")

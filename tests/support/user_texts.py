@@ -18,7 +18,9 @@ CODE_CALLS = frozenset({"compile", "match", "fullmatch", "search", "sub", "finda
 SKIPPED_KEYS = frozenset({"command", "expression", "pattern", "regex", "source", "url", "quote", "knobs", "example"})
 """Keys of TOML files whose strings are not sentences of Octant."""
 _SENTENCE = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z(`'{]")
-_JINJA = re.compile(r"\{#.*?#\}|\{%-?\s*(?:set|import|from|macro|call|extends|block|end\w+|for|include).*?%\}", re.DOTALL)
+_JINJA = re.compile(
+    r"\{#.*?#\}|\{%-?\s*(?:set|import|from|macro|call|extends|block|end\w+|for|include).*?%\}", re.DOTALL
+)
 _TAG = re.compile(r"<[^>]*>")
 _CPP_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 

@@ -13,7 +13,7 @@ from octant.analysis.reduce import NoSamplesError
 from octant.limit import Known
 from octant.record import Point
 from octant.record.lines import Reader
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.workloads import workload, workloads
 from paths import DATA
 
@@ -83,7 +83,7 @@ def test_declarations_hold_for_any_point(line: dict[str, Any]) -> None:
             declared.footprint(ON, found)
             _ = [one.when(ON, found) for one in declared.provides]
             _ = declared.traffic and declared.traffic(ON, found)
-            _ = declared.rivals and declared.rivals(found)
+            _ = declared.guideline and declared.guideline(found)
             figures_of(MeasuredCell(declared, [found], declared.metrics))
         except NoSamplesError:
             continue

@@ -181,7 +181,13 @@ def test_only_what_is_beside_computing_has_phases(run_kernel: KernelRuns) -> Non
     assert done.code == 0, done.stderr
     for point in done.points:
         phases = {head.name for head in point.heads} - {"step"}
-        beside = {"phase/pure", "phase/compute", "phase/whole", "phase/whole/compute", "phase/whole/wait"}
+        beside = {
+            "phase/pure",
+            "phase/compute",
+            "phase/overlapped",
+            "phase/overlapped/compute",
+            "phase/overlapped/wait",
+        }
         assert phases == (beside if point.knobs["call"] == "nonblocking" else set())
 
 

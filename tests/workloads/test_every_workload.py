@@ -21,7 +21,7 @@ from step_counts import differences_of_any
 
 NAMES = sorted(workloads.workloads())
 LIMITS = {provides.name for workload in workloads.workloads().values() for provides in workload.provides}
-OF_THE_MACHINE = {"node/core": {"window"}}
+OF_THE_MACHINE = {"node/core": {"rob size"}}
 """Metrics that have no value on some machines: where a cache answers sooner than the fillers pass, no step is seen."""
 NEIGHBOURS = frozenset(f"neighbour-{way}" for way in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"))
 NO_STEP = {"mpi/collective": NEIGHBOURS, "mpi/startup": frozenset({"sessions"})}

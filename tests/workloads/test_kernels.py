@@ -170,7 +170,7 @@ def test_pages_of_buffers_within_l2_are_drawn_where_base_pages_are_asked_for(run
     assert layouts("bytes=32KiB,64MiB", "pages=base", "kernel=copy", name="node/stream") == ["random", None]
     large = run_kernel("node/latency", "bytes=64MiB,16KiB", "layout=random", *QUICK)
     assert (large.code, large.points[-1].knobs["bytes"]) == (3, "16KiB")
-    assert "cannot draw the pages of 67108864 B per thread (L2 has" in large.failures[0].reason
+    assert "cannot select random pages for 67108864 B per thread (L2 has" in large.failures[0].reason
     huge = run_kernel("node/latency", "bytes=32KiB", "layout=random", "pages=thp")
     assert huge.code == 2
     assert "cannot use layout=random with pages=thp" in huge.stderr

@@ -24,7 +24,7 @@ from octant.analysis.figures import launch_figures
 from octant.analysis.lost import caveats_about_lost, lost_time_of, sustained_share
 from octant.analysis.reduce import NoSamplesError
 from octant.build import program_name
-from octant.record import Point, Taken
+from octant.record import Point, RankTimes
 from octant.stats.caveats import Grade
 
 pytestmark = pytest.mark.alone
@@ -132,7 +132,7 @@ def stop_process(number: int, stopped_s: float, had_s: float) -> None:
     take_turns(task, stop, lambda: os.kill(number, signal.SIGCONT), stopped_s, had_s)
 
 
-def stood_still(taken: Taken) -> list[float]:
+def stood_still(taken: RankTimes) -> list[float]:
     """Of each lane the share of time in which it neither ran nor was in the run queue, of the time beside this queue.
 
     Other work on the machine adds to the run queue alone.

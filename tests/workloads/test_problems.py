@@ -15,7 +15,7 @@ from octant.limit import Provides
 from octant.metric import Metric, rate, reading, seconds
 from octant.record import Point, Result
 from octant.record.lines import Reader
-from octant.record.written import seal
+from octant.record.writer import seal
 from octant.report.tables import workloads as page
 from octant.step import Declared, Scaling, Step
 from octant.workload import Curve, Picture, Probe, Stacked, Workload

@@ -13,17 +13,17 @@ REFUSED = [
     ("hpcc/fft", 1, "part=plan library=fftw threads=2", "cannot plan with threads=2", 3),
     ("hpcc/gfft", 2, "n=14", "cannot transform n=14 numbers (n must be 2^a 3^b 5^c); try n=12", 2),
     ("hpcc/gfft", 16, "n=64", "with 16 ranks (its matrix of 8 x 8 has fewer lines); try n=256", 2),
-    ("hpcc/gfft", 3, "transport=messages schedule=xor", "(no power of two); try schedule=ring", 3),
+    ("hpcc/gfft", 3, "transport=messages schedule=xor", "(not a power of two); try schedule=ring", 3),
     ("hpcc/hpl", 2, "grid=2x2", "cannot use grid=2x2 (2 ranks work together); try grid=1x2", 2),
     ("hpcc/ptrans", 2, "grid=3x1", "cannot use grid=3x1 (the number of ranks is 2); try grid=1x2", 2),
-    ("hpcc/randomaccess", 64, "bytes=4KiB", "cannot divide a table of 512 words among 64 ranks", 3),
-    ("io/local", 3, "pattern=write-beside beside=messages", "cannot exchange messages (a rank is left over)", 3),
+    ("hpcc/randomaccess", 64, "bytes=4KiB", "cannot divide a table of 512 words between 64 ranks", 3),
+    ("io/local", 3, "pattern=overlapped-write overlap=messages", "cannot exchange messages (odd number of ranks)", 3),
     ("mpi/collective", 6, "pattern=allgather algorithm=recursive-doubling", "(it needs a power of two)", 3),
     ("mpi/collective", 300, "pattern=allreduce type=byte", "cannot sum bytes of 300 ranks", 3),
-    ("mpi/threads", 2, "pattern=allreduce comms=one threads=2", "cannot share a communicator among threads", 3),
-    ("node/core", 1, "pattern=window threads=2", "cannot measure pattern=window with several threads", 3),
+    ("mpi/threads", 2, "pattern=allreduce comms=one threads=2", "cannot share a communicator between threads", 3),
+    ("node/core", 1, "pattern=rob-size threads=2", "cannot measure pattern=rob-size with several threads", 3),
     ("node/fft", 1, "n=7", "cannot transform n=7 (a prime factor is larger than 5); try n=8", 2),
-    ("node/stencil", 1, "n=100", "cannot use n=100 (rows are whole cache lines); try n=112", 2),
+    ("node/stencil", 1, "n=100", "cannot use n=100 (rows must be whole cache lines); try n=112", 2),
 ]
 TAKEN = [
     ("hpcc/gfft", 3, "transport=shared schedule=xor"),
@@ -31,7 +31,7 @@ TAKEN = [
     ("hpcc/hpl", 4, "grid=2x2 groups=first:4"),
     ("hpcc/hpl", 8, "grid=2x2 groups=4"),
     ("mpi/collective", 6, "pattern=allgather algorithm=recursive-doubling groups=4"),
-    ("io/local", 3, "pattern=write beside=messages"),
+    ("io/local", 3, "pattern=write overlap=messages"),
 ]
 
 

@@ -200,7 +200,7 @@ NODE = {
     "node/core": (
         ("operation=rounding,divide,popcount", "form=latency", "threads=2"),
         ("operation=load,nop,fma", "form=throughput"),
-        ("pattern=window,misses,branch", "bytes=100000"),
+        ("pattern=rob-size,mlp,branch", "bytes=100000"),
     ),
     "node/memory": (("pattern=free,unmap,segments", "bytes=1500000", "block=100"),),
     "node/peakflops": (("width=auto,256", "element=double,single", "threads=2"),),

@@ -1,4 +1,4 @@
-// The grammar of numbers, sizes and times (docs/input.md), which `octant.units` reads alike: tests compare the two.
+// Grammar of numbers, sizes and times (docs/input.md), the same as in `octant.units`: tests compare the two.
 #pragma once
 
 #include <cstdint>

@@ -10,10 +10,10 @@ namespace octant {
 
 struct Arguments {
     bool describe = false;
-    int ranks = 0;  // with --describe: whether that many ranks can do it; 0: not asked
+    int ranks = 0;  // with --describe: number of ranks to check; 0: none
     std::string output = "-";
     std::string launch;
-    // Draws the order of the points and the hardware threads that are taken; without: as written, and new ones.
+    // Seed of the order of points and of the choice of hardware threads; without it: order as given, random choice.
     std::optional<std::uint64_t> seed;
     std::vector<std::string> words;  // knobs: name=value
 

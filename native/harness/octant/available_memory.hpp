@@ -1,4 +1,4 @@
-// How much memory a process may take so that the system kills neither it nor a neighbour for want of memory.
+// Memory that a process may use without an out-of-memory kill of it or of another process.
 #pragma once
 
 #include "octant/mpi.hpp"
@@ -9,19 +9,18 @@
 
 namespace octant {
 
-struct MemoryPart {      // memory that several processes may share: the system's, a memory node's, a control group's
+struct MemoryPart {      // memory shared by processes: of the system, a memory node or a control group
     std::int64_t id;     // the same in all processes that share it
-    std::int64_t bytes;  // left in it
+    std::int64_t bytes;  // available
 };
 
-// A process may take what is left in all parts of a bound together, and has to keep within each of its bounds.
+// A process may use the sum of all parts of a bound, and must respect each of its bounds.
 using MemoryBound = std::vector<MemoryPart>;
 
 // The system; the memory nodes, where this process may not use all of them; and each control group with a limit, of
 // version 1 or 2, from the process's own to the root. Of a group limit - usage + page cache that can be dropped is
-// left: files in memory (tmpfs, shared memory) and what is still to be written to a disk cannot. Swap is never counted:
-// to push a neighbour out of memory is no room. `bound_to`: nodes that a memory policy binds to; empty: none does.
-// `root`: of a recorded tree.
+// left: files in memory (tmpfs, shared memory) and dirty pages cannot be dropped. Swap is not counted. `bound_to`:
+// nodes that a memory policy binds to; empty: none does. `root`: of a recorded tree.
 [[nodiscard]] std::vector<MemoryBound> memory_bounds(std::vector<int> const& bound_to = {},
                                                      std::string const& root = "/");
 
@@ -29,8 +28,8 @@ using MemoryBound = std::vector<MemoryPart>;
 // pool has as many is for the mapping to find out.
 [[nodiscard]] std::vector<MemoryBound> pool_bounds(std::int64_t page_bytes, std::string const& root = "/");
 
-// What each of several processes may take at once: of every part an equal share for each process that uses it.
-// INT64_MAX: nothing bounds it.
+// Memory that each of several processes may use: an equal share of every part per process that uses it.
+// INT64_MAX: unlimited.
 [[nodiscard]] std::vector<std::int64_t> shares_of(std::vector<std::vector<MemoryBound>> const& processes);
 
 // This rank's share; collective over the ranks that may share memory. A rank that takes none has no bounds.

@@ -1,4 +1,5 @@
-// The one clock. CLOCK_MONOTONIC is shared by all ranks of a node and read through the vDSO, without a system call.
+// The clock of all measurements. CLOCK_MONOTONIC is shared by all ranks of a node and read through the vDSO, without a
+// system call.
 #pragma once
 
 #include <ctime>
@@ -20,13 +21,13 @@ inline void spin_until(std::int64_t target_ns) noexcept {
 
 struct ClockQuality {
     double cost_ns;        // median cost of one reading
-    double resolution_ns;  // smallest step seen between two different readings
+    double resolution_ns;  // smallest observed difference of two readings
 };
 
 [[nodiscard]] ClockQuality measure_clock();
 
 // Hertz of the core this runs on: dependent integer additions, one per cycle on every processor in scope; the median of
-// `blocks` pieces of ~7 us, so that neither an interruption nor the luckiest piece decides.
+// `blocks` pieces of ~7 us, so that interruptions and outliers have no influence.
 [[nodiscard]] double core_frequency_hz(int blocks = 40);
 
 }  // namespace octant

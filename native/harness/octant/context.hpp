@@ -1,12 +1,13 @@
-// What a kernel may ask of the harness.
+// Services of the harness for kernels.
 #pragma once
 
-#include "octant/beside.hpp"
 #include "octant/info.hpp"
 #include "octant/kept_files.hpp"
 #include "octant/memory.hpp"
 #include "octant/mpi.hpp"
 #include "octant/phases.hpp"
+#include "octant/progress.hpp"
+#include "octant/scratch.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,23 +19,23 @@
 
 namespace octant {
 
-struct Readings {  // a kernel's own numbers, of one rank
+struct Readings {  // values recorded by a kernel, of one rank
     std::vector<std::vector<double>> values;
     bool on = false;  // inside a timed step
 };
 
 struct Context {
     Comm const& world;
-    Comm const& group;  // of the ranks that work together: what a kernel communicates over, but not in its constructor
+    Comm const& group;  // communicator of the group; not for use in the constructor of a kernel
     Knobs const& knobs;
     int threads = 1;
     PagePolicy pages;
     NodePolicy nodes;
     Layout layout = Layout::given;
     bool share_cores = false;                                     // more threads than hardware threads of a node
-    std::int64_t memory_left_bytes = INT64_MAX;                   // that this rank may still claim
+    std::int64_t memory_left_bytes = INT64_MAX;                   // memory that this rank may still claim
     std::int64_t pool_left_bytes = INT64_MAX;                     // of the huge-page pool that `pages` names
-    std::vector<std::span<std::byte const>> watched = {};         // memory whose pages are read back
+    std::vector<std::span<std::byte const>> watched = {};         // memory whose page residency is recorded
     std::vector<std::pair<std::string, std::string>> notes = {};  // facts for the record: "library", "variant", …
 
     template <class T>
@@ -45,32 +46,31 @@ struct Context {
         draw(buffer.mapping());
         return buffer;
     }
-    // Of what a rank may take, one part of so many stays unclaimed: page tables, stacks, what the MPI library and the
-    // harness need.
+    // Fraction of the available memory that stays unclaimed, for page tables, stacks, the MPI library and the harness.
     static constexpr std::int64_t unclaimed_part = 32;
     [[nodiscard]] std::int64_t left_bytes() const noexcept {  // for buffers
         return pages.pool_page_bytes > 0 ? pool_left_bytes : memory_left_bytes;
     }
     void claim(double bytes);          // of buffers; throws Refusal: more than is left
     void claim_outside(double bytes);  // of memory that has no `pages`: vectors, windows, files in memory
-    // Adds to the notes that the kernel uses another size than it was asked for.
+    // Notes that the kernel uses another size than requested.
     void note_rounded(std::int64_t asked_bytes, std::int64_t used_bytes);
-    // Runs `body(lane)` on the threads that will measure, so that each page is touched by the thread that uses it.
+    // Runs `body(lane)` on the measuring threads (first touch).
     // Rethrows the first exception of a thread unchanged.
     void on_each_thread(std::function<void(int)> const& body) const;
 
     // Times `phase` of KernelInfo until the mark's scope ends; for the thread that calls step(), inside step().
     [[nodiscard]] Mark phase(std::size_t phase) noexcept { return marks.mark(phase); }
-    // In the constructor, on all ranks of the group: this point has none of KernelInfo's phases, and records none.
+    // In the constructor, on all ranks of the group: this point records no phases.
     void without_phases() { marks = Marks(); }
     void record(std::size_t reading, double value) {  // inside step()
         if (readings.on) readings.values[reading].push_back(value);
     }
     void progress(double share);  // of a long step, 0 to 1
-    // How long `body` takes; for decisions in prepare(), never for a figure.
+    // Returns the duration of `body`; for decisions in prepare(), not for figures.
     [[nodiscard]] double seconds_of(std::function<void()> const& body) const;
-    void synchronise();  // starts the ranks of the group together between two phases; its time is in no phase
-    [[nodiscard]] std::string const& scratch() const;  // a folder for files, gone after the point; throws Refusal
+    void synchronise();  // synchronises the ranks of the group between two phases; not timed
+    [[nodiscard]] std::string const& scratch() const;  // folder for files, removed after the point; throws Refusal
 
     // Keeps a file in the run's folder, where the record of this point names it with its rank, length and checksum; any
     // rank may, at any time outside the timed part, and a file of the same name replaces the last one. At most 16 MiB a
@@ -83,24 +83,24 @@ struct Context {
 
     std::span<double const> after_init = {};  // what `Program::after_init` measured on this rank
 
-    // The harness's own.
+    // For the harness only.
     Sync sync = Sync::none;
     Marks marks = Marks{};
     Readings readings = {};
     KeptFiles files = KeptFiles{};
     Progress* progress_file = nullptr;
     Scratch const* scratch_folder = nullptr;
-    bool drawn = false;  // pages of a buffer were drawn at random
+    bool drawn = false;  // pages of a buffer were selected at random
 
   private:
     [[nodiscard]] bool draws(std::size_t bytes) const;  // the pages of a buffer; throws Refusal: it cannot be
     void draw(Mapping const& mapping);
 };
 
-// Starts all ranks of `comm` together, as the method says, and returns when this rank may go.
+// Synchronises all ranks of `comm` by a method, and returns when this rank may start.
 void synchronise(Comm const& comm, Sync method);
 
-// Time that the start of ranks together is announced ahead, ns: long enough for the message to reach all of them.
+// Lead time of a start by clock, ns: long enough for the message to reach all ranks.
 [[nodiscard]] inline std::int64_t slack_ns(Comm const& comm) { return 20'000 + 2'000LL * comm.size(); }
 
 }  // namespace octant

@@ -11,7 +11,7 @@ enum class Exit : int {
     ok = 0,
     cannot_run = 1,     // a launch failed, or the system refused something
     wrong_word = 2,     // usage error
-    not_supported = 3,  // what this machine or library does not have, however often it is asked
+    not_supported = 3,  // not available on this machine or in this library
     wrong_answer = 4,   // verification failed
     regression = 5,     // `octant compare --gate`
     not_decided = 6,    // `octant compare --gate`
@@ -19,17 +19,17 @@ enum class Exit : int {
     interrupted = 130
 };
 
-// The order in which codes take precedence where several apply.
+// Precedence of codes.
 inline constexpr std::array precedence{Exit::interrupted, Exit::wrong_answer,  Exit::regression,
                                        Exit::not_decided, Exit::unfit,         Exit::cannot_run,
                                        Exit::wrong_word,  Exit::not_supported, Exit::ok};
 
-// The code of two outcomes together.
+// Returns the code of two outcomes together.
 constexpr Exit worst(Exit a, Exit b) {
     return *std::ranges::find_if(precedence, [&](Exit one) { return one == a || one == b; });
 }
 
-// As records name it.
+// Returns the name of a code in records.
 constexpr char const* name_of(Exit code) {
     switch (code) {
         case Exit::ok:

@@ -1,4 +1,4 @@
-// Three kinds of failure, three channels: our bug aborts, the world's refusal is an exception, a wrong answer is data.
+// Three kinds of failure: a broken precondition aborts, a refusal is an exception, a wrong result is data.
 #pragma once
 
 #include "octant/exit.hpp"
@@ -22,7 +22,7 @@ class Refusal : public std::runtime_error {
     Exit code_;
 };
 
-// What `body` refuses; nothing where it comes to its end.
+// Returns the Refusal that `body` throws, or nothing.
 template <class Body>
 [[nodiscard]] std::optional<Refusal> refusal_of(Body const& body) {
     try {
@@ -33,19 +33,18 @@ template <class Body>
     return {};
 }
 
-// Why something ended, for people: an exception's own words, or what "std::bad_alloc" means.
+// Returns the reason of an exception as text.
 [[nodiscard]] std::string reason_of(std::exception const& error);
 
-// What to do where the system refused to write to a file with this error number: "free some space".
+// Returns what to do after a write error with this number: "free some space".
 [[nodiscard]] std::string remedy_for_writing(int error);
 
-// A call that the MPI library lacks, which the kernel was linked without.
+// Throws Refusal: the MPI library of this build does not have this call.
 [[nodiscard]] Refusal not_in_library(std::string const& call);
 
 void expects(bool held, std::source_location at = std::source_location::current());
 
-// Where a rank can be interrupted: before measuring; when its buffers and windows are made; when steps were done, or
-// their results are looked at.
+// Points at which faults end a rank: before measuring, set-up, measuring, verification.
 enum class During { between, set_up, measuring, verification };
 
 // Fault injection, compiled into test builds only: the environment variable OCTANT_FAULT names one fault, with an

@@ -1,4 +1,4 @@
-// Which ranks work together: the value of the harness knob `groups`.
+// Groups of ranks that communicate: the value of the knob `groups`.
 #pragma once
 
 #include <string>

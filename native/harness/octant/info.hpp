@@ -1,4 +1,4 @@
-// What a kernel declares about itself, and the small lists that it answers with.
+// The declaration of a kernel, and the types of its counts, results and checks.
 #pragma once
 
 #include "octant/failure.hpp"
@@ -12,24 +12,24 @@
 
 namespace octant {
 
-// chunks: one thread alone, batched to samples of about 100 us; steps: all ranks of a group together, in bursts;
-// whole: one repetition lasts long, or cannot be repeated at once: each one is a sample, and is verified.
+// chunks: independent threads, batched to samples of about 100 us; steps: all ranks of a group together, in bursts;
+// whole: long repetitions; each is a sample and is verified.
 enum class Pace { chunks, steps, whole };
 enum class Sync { none, barrier, dissemination, clock };  // how the ranks of a group start a step together
-enum class Waits { sleeps, polls };  // between bursts; polls: others need the library's progress on this rank
+enum class Waits { sleeps, polls };  // between bursts; polls: other ranks need MPI progress on this rank
 
-struct Role {  // what a lane or rank does; the first role is what the stopping rule looks at, and is timed
+struct Role {  // role of a lane or rank; the first role is timed and determines the stopping rule
     std::string name;
-    bool timed = true;  // its times are kept
+    bool timed = true;  // times are stored
     Waits waits = Waits::sleeps;
 };
 
-struct Reading {  // a number of the kernel's own
+struct Reading {  // a value that the kernel records per step
     std::string name, unit;
 };
 
-// Why a group of `ranks` ranks with `threads` threads each cannot do what the knobs ask, nothing where it can. The code
-// is wrong_word: the launch is refused before it starts; or not_supported: this point is, and others are measured.
+// Returns the Refusal of knobs for a group of `ranks` ranks with `threads` threads each, or nothing. Code wrong_word:
+// the launch is refused before it starts; not_supported: this point is refused, and others are measured.
 using Takes = std::optional<Refusal> (*)(int ranks, int threads, Knobs const& knobs);
 
 struct KernelInfo {
@@ -40,12 +40,12 @@ struct KernelInfo {
     std::vector<Role> roles = {Role{}};
     std::vector<Reading> readings = {};
     int least_ranks = 1;               // of each group
-    bool thread_multiple = false;      // its threads call MPI at the same time
-    bool library_threads = false;      // `threads` are the library's; the kernel has one lane
-    bool blocks = false;               // its steps wait without the CPU: for a disk, a timer, or a thread of its own
+    bool thread_multiple = false;      // threads call MPI concurrently
+    bool library_threads = false;      // `threads` are those of a library; the kernel has one lane
+    bool blocks = false;               // steps wait without the CPU (disk, timer, helper thread)
     std::int64_t sample_ns = 100'000;  // chunks are batched to samples of about this; 0: never batched
-    std::vector<std::pair<std::string, std::string>> defaults = {};  // of harness knobs, where others suit this kernel
-    Takes takes = nullptr;  // asked before the constructor, which may rely on it; none: every shape
+    std::vector<std::pair<std::string, std::string>> defaults = {};  // other defaults of harness knobs
+    Takes takes = nullptr;  // called before the constructor; null: all shapes are supported
 };
 
 // Counted from the source, for one chunk of one lane or one step of one rank. Rates are derived later, in Python.
@@ -59,7 +59,7 @@ struct Result {
     std::string name;
     double value;
     std::string unit;
-    std::optional<double> bound = {};  // with a bound it is a check: right where value <= bound, so never for a NaN
+    std::optional<double> bound = {};  // with a bound it is a check, passed if value <= bound (not for NaN)
     std::string where = {};            // of a check that fails: "rank 1, byte 17 of 64 from rank 0"
     [[nodiscard]] bool right() const noexcept { return !bound || value <= *bound; }
 };

@@ -1,4 +1,4 @@
-// JSON as text, written from front to back without a tree: numbers by std::to_chars.
+// Sequential JSON writer; numbers by std::to_chars.
 #pragma once
 
 #include <charconv>
@@ -31,15 +31,15 @@ class JsonText {
         text_ += ':';
         return *this;
     }
-    void word(std::string_view text);  // quoted; bytes that are no UTF-8 become �
+    void word(std::string_view text);  // quoted; invalid UTF-8 becomes �
     template <class Number>
         requires std::is_integral_v<Number> && (!std::is_same_v<Number, bool>)
     void number(Number value) {
         whole(static_cast<std::int64_t>(value));
     }
-    void number(double value);  // the shortest text that reads back the same; null where it is not finite
+    void number(double value);  // shortest text that reads back the same; null if not finite
     void boolean(bool value) { raw(value ? "true" : "false"); }
-    void raw(std::string_view json) {  // that is JSON already: a value, or values with commas between them
+    void raw(std::string_view json) {  // JSON text: a value, or values separated by commas
         if (json.empty()) return;
         separate();
         text_ += json;

@@ -1,5 +1,5 @@
-// Files that a kernel leaves in the run's folder: kept in memory until the point is over, so that writing them disturbs
-// nothing that is measured, then written by rank 0 before the record that names them. docs/records.md describes them.
+// Files that a kernel stores in the folder of the run: kept in memory until the point ends, so that writing does not
+// disturb measurements, then written by rank 0 before the record that names them. docs/records.md describes them.
 #pragma once
 
 #include "octant/mpi.hpp"
@@ -25,7 +25,7 @@ struct FileLimits {
 struct KeptFile {
     std::string name, kind;
     std::int64_t size = 0;
-    std::vector<std::byte> bytes = {};  // empty where it is left out
+    std::vector<std::byte> bytes = {};  // empty if it is not stored
     std::string left_out = {};          // why it cannot be stored
 };
 

@@ -1,5 +1,5 @@
-// What a workload's kernel.cpp provides, and the main program that times it. A kernel never holds a clock and never
-// prints; it offers chunk(lane, index) or step(), and the harness does the rest.
+// Interface of kernels, and the main program that times them. A kernel has no clock and prints nothing; it provides
+// chunk(lane, index) or step().
 #pragma once
 
 #include "octant/context.hpp"
@@ -16,11 +16,11 @@ template <class K>
 concept Kernel = requires(Context& context, K& kernel, std::size_t index) {
     { K::info() } -> std::same_as<KernelInfo>;
     K(context);                                      // buffers; it must not communicate (set_up() may)
-    { kernel.work(index) } -> std::same_as<Counts>;  // of a role: what one lane's chunk, or this rank's step, does
+    { kernel.work(index) } -> std::same_as<Counts>;  // counts of one chunk of a lane, or of a step of this rank
     { kernel.verify() } -> std::same_as<Results>;    // checks, with bounds; after the timing; collective over the group
-    kernel.corrupt(index);                           // spoils what this check looks at, so that tests see it fail
+    kernel.corrupt(index);                           // falsifies what this check examines, for tests
 };
-// A piece of work that one thread does alone; lanes run at once.
+// Work of one independent thread; lanes run concurrently.
 template <class K>
 concept ChunkKernel = Kernel<K> && requires(K& kernel, int lane, std::int64_t index) { kernel.chunk(lane, index); };
 // One repetition by all ranks of a group together.
@@ -28,11 +28,10 @@ template <class K>
 concept StepKernel = Kernel<K> && requires(K& kernel) { kernel.step(); };
 
 // Collective over the group, once, after the constructors of all ranks: windows, files, communicators. Refuses on all
-// ranks or on none. Its counterpart is the destructor, which all ranks reach together; where one failed, none is
-// called.
+// ranks or on none. The destructor is collective; it is not called after a failure.
 template <class K>
 concept SetsUp = Kernel<K> && requires(K& kernel) { kernel.set_up(); };
-// Untimed and collective over the group, before each step: a new matrix, cold caches. Rules out batching.
+// Untimed and collective over the group, before each step: a new matrix, cold caches. Excludes batching.
 template <class K>
 concept Prepares = StepKernel<K> && requires(K& kernel) { kernel.prepare(); };
 // Index into KernelInfo::roles of this rank (lane 0), or of a lane. Without it all have the first role.
@@ -40,14 +39,14 @@ template <class K>
 concept HasRoles = Kernel<K> && requires(K const& kernel, int lane) {
     { kernel.role(lane) } -> std::same_as<std::size_t>;
 };
-// Values beside the checks, after the last step; those of the group's first rank are kept.
+// Further values, after the last step; those of the group's first rank are kept.
 template <class K>
 concept HasResults = Kernel<K> && requires(K& kernel) {
     { kernel.results() } -> std::same_as<Results>;
 };
 // A kernel whose work lowers the clock (wide vectors do) may offer cycles(lane, which), `which` 0 or 1: a piece of
-// its own work beside a chain of dependent additions that takes longer, and returns the length of the chain. Piece 0
-// is the busier one, and may wait for its work instead where there are few units; then piece 1 tells the clock.
+// its work together with a longer chain of dependent additions, and returns the length of the chain. Piece 0 has more
+// work, which may determine its time on cores with few units; then piece 1 gives the clock.
 template <class K>
 concept TellsClock = ChunkKernel<K> && requires(K& kernel, int lane, int which) {
     { kernel.cycles(lane, which) } -> std::same_as<std::int64_t>;
@@ -69,7 +68,7 @@ class Runnable {
     virtual void prepare() {}
     [[nodiscard]] virtual std::size_t role(int) const { return 0; }
     [[nodiscard]] virtual Results results() { return {}; }
-    virtual std::int64_t cycles(int, int) { return 0; }  // 0: the kernel does not tell
+    virtual std::int64_t cycles(int, int) { return 0; }  // 0: not implemented
 };
 
 template <class K>
@@ -120,21 +119,20 @@ struct Row {  // one kernel of a program
     Build build;
 };
 
-// What a program offers: one kernel, or several among which the knob `chooser` chooses by name. Their paces, roles,
-// phases, readings and least ranks are their own; their knobs, how ranks start together, and whether threads call MPI
-// at the same time are the same.
+// A program: one kernel, or several, of which the knob `chooser` selects one by name. Paces, roles, phases, readings
+// and minimum ranks may differ; knobs, synchronisation, and concurrent MPI calls of threads are common.
 struct Program {
     std::string chooser;  // "": there is one row
     std::vector<Row> rows;
     // Measured once by each rank of the world, with the knobs of the first point, before the harness or a kernel
-    // communicates: a first message is the first only here. Its numbers come to the kernels as Context::after_init.
+    // communicates (only here a first message is the first). The values are Context::after_init.
     std::vector<double> (*after_init)(Comm const& world, Knobs const& knobs) = nullptr;
 
     [[nodiscard]] Row const& of(Knobs const& knobs) const;
-    [[nodiscard]] std::vector<Knob> knobs() const;  // the kernels' with the chooser, and behind them the harness's
+    [[nodiscard]] std::vector<Knob> knobs() const;  // of the kernels with the chooser, followed by those of the harness
 };
 
-// The knobs, pace, roles, … as JSON for people and the launcher.
+// Returns knobs, pace, roles, … as JSON.
 [[nodiscard]] std::string describe(std::string const& workload, Program const& program);
 int run_program(int argc, char** argv, Program const& program);
 

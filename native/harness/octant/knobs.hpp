@@ -1,4 +1,4 @@
-// Knobs: what the command line may turn. Each is declared once, parsed once, and refused by name when unknown.
+// Knobs: settings on the command line. Each is declared and parsed once; unknown names are refused.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +42,11 @@ class Knobs {
     std::map<std::string, std::string> values_;
 };
 
-// `name=value` and `name=value,value` words to the points that they span, in the order written (last name fastest).
+// Returns the points of `name=value` and `name=value,value` arguments in the order given (last name fastest).
 // Throws Refusal as Knobs::set does, and for words without '=' or named twice.
 [[nodiscard]] std::vector<Knobs> points(std::vector<Knob> const& declared, std::span<std::string const> words);
 
-// In an order that the seed draws, the same on all ranks and everywhere.
+// Shuffles the points by the seed, with the same result on all ranks and machines.
 void shuffle(std::vector<Knobs>& points, std::uint64_t seed);
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-// What the system takes from threads that have work: readings at both ends of each burst, outside its samples.
+// Lost time of threads: readings at both ends of each burst, outside of its samples.
 #pragma once
 
 #include "octant/mpi.hpp"
@@ -19,13 +19,13 @@ class WaitFile {  // the run-queue wait of one thread of this process; the file 
     WaitFile& operator=(WaitFile const&) = delete;
     WaitFile& operator=(WaitFile&&) = delete;
     ~WaitFile();
-    [[nodiscard]] std::int64_t ns() const noexcept;  // so far; -1: this kernel does not tell, or the thread has ended
+    [[nodiscard]] std::int64_t ns() const noexcept;  // so far; -1: not available, or the thread has ended
 
   private:
     int file_;
 };
 
-struct Taken {  // sums over the bursts of a lane, ns; -1: not told
+struct RankTimes {  // sums over the bursts of a lane, ns; -1: not available
     std::int64_t wall = 0;
     std::int64_t cpu = 0;
     std::int64_t wait = -1;  // where several threads are watched, of the one that waited most
@@ -37,8 +37,8 @@ struct Taken {  // sums over the bursts of a lane, ns; -1: not told
 class Watch {
   public:
     Watch(bool alone, bool one_thread) : alone_(alone), one_thread_(one_thread) {}
-    void begin();  // by the lane's own thread
-    Taken end();   // by the same; all bursts so far
+    void begin();     // by the lane's own thread
+    RankTimes end();  // by the same; all bursts so far
 
   private:
     struct Thread {
@@ -50,8 +50,8 @@ class Watch {
     std::map<int, Thread> threads_;
 };
 
-// Whether a rank that waits for another in the MPI library uses its CPU meanwhile: then what it lacks of CPU time was
-// taken from it. Collective over the world; false also where no trial can tell.
+// Returns whether a rank that waits in the MPI library uses its CPU (polls); missing CPU time is then lost time.
+// Collective over the world; false also if no trial is possible.
 [[nodiscard]] bool waits_use_cpu(Comm const& world);
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-// Drives a kernel: batches, synchronises, times, keeps every sample, knows when to stop.
+// Measurement loop: batching, synchronisation, timing, samples and stopping rule.
 #pragma once
 
 #include "octant/clock.hpp"
@@ -22,10 +22,10 @@ struct Lane {  // one thread of one rank; for steps and whole repetitions one la
     int thread = 0, cpu = -1;
     std::size_t role = 0;
     std::vector<std::int64_t> begin_ns, duration_ns;
-    std::vector<std::int64_t> preempted;  // sample numbers during which the kernel switched us out
+    std::vector<std::int64_t> preempted;  // numbers of samples with an involuntary context switch
     std::vector<Burst> bursts;            // of chunks
-    std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, at work where the kernel can tell
-    Taken taken = {};                     // by the system, of the bursts
+    std::vector<std::int64_t> clock_hz;   // of this core at the end of each burst, under load if the kernel measures it
+    RankTimes taken = {};                 // by the system, of the bursts
 };
 
 struct Settings {
@@ -36,17 +36,17 @@ struct Settings {
     Sync sync;
     bool shared_clock;        // all ranks on one node
     bool share_cores;         // more threads than hardware threads: never spin for long
-    std::int64_t warmup = 0;  // of pace whole: repetitions before those that count
+    std::int64_t warmup = 0;  // of pace whole: repetitions that are not counted
     double mark_ns = 0;       // cost of one phase mark
-    bool settles = true;      // the samples show where their warm-up ends; else `warmup` is where
+    bool settles = true;      // the end of the warm-up is detected; else `warmup` is used
 };
 
 // From, to (not included): sample numbers.
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 struct Measurement {
-    std::vector<Lane> lanes;                 // this rank's; none where it is idle
-    std::int64_t origin_ns = 0;              // when this rank was first let go: all ranks at the same moment
+    std::vector<Lane> lanes;                 // of this rank; none if it is idle
+    std::int64_t origin_ns = 0;              // common start of all ranks
     std::vector<std::int64_t> batch;         // chunks or steps in one sample, by role
     std::int64_t warmup = 0;                 // samples before the steady state, for the slowest lane to settle
     std::string stopped_by;                  // "interval", "samples" or "time"
@@ -63,9 +63,9 @@ struct Measurement {
 [[nodiscard]] Measurement measure(Runnable* kernel, KernelInfo const& info, Context& context, Settings const& settings,
                                   Groups const& groups);
 
-// The kernel's checks, spoilt first where a fault asks for it; collective over the group.
+// Returns the checks of the kernel, after fault injection if requested; collective over the group.
 [[nodiscard]] Results verified(Runnable& kernel, int rank);
-// Keeps the greater value of each check. One that is not finite stays.
+// Keeps the larger value of each check; a value that is not finite is kept.
 void keep_greatest(Results& checks, Results const& others);
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-// Memory with a chosen page size and NUMA policy, and the read-back of what was really given.
+// Memory with a page size and NUMA policy, and the residency of its pages as the kernel reports it.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace octant {
 
-// "base" (no huge pages), "default" (whatever the system does), "thp" (transparent huge pages), "try-thp" (those that
-// the system grants, with no complaint where it grants none), or a size such as "2MiB" from the huge-page pool; where
-// the system has no pool of that size but transparent pages of it, those.
+// "base" (no huge pages), "default" (system default), "thp" (transparent huge pages), "try-thp" (the same, without a
+// caveat if the system provides none), or a size such as "2MiB" from the huge-page pool, or transparent pages of that
+// size if there is no pool.
 struct PagePolicy {
     std::string name;
     std::int64_t pool_page_bytes = 0;         // 0: not from a pool
-    std::int64_t transparent_page_bytes = 0;  // of a size of its own; 0: not asked for
+    std::int64_t transparent_page_bytes = 0;  // explicit size; 0: not requested
     [[nodiscard]] bool transparent() const { return name == "thp" || name == "try-thp"; }
     [[nodiscard]] static PagePolicy parse(std::string const& text);  // throws Refusal
 };
@@ -33,24 +33,25 @@ struct NodePolicy {
     [[nodiscard]] std::vector<int> bound_to() const;
 };
 
-// Where the physical pages of a buffer come from: `given` by the system, which hands out those that the process before
-// gave back, or drawn at `random`; `fitting`: at random where base pages are asked for and the buffer fits into L2.
+// Selection of physical pages: `given` by the system (often those of an earlier process), or at `random`; `fitting`: at
+// random if base pages are requested and the buffer fits into L2.
 enum class Layout { given, fitting, random };
 // "auto", "given" or "random". Throws Refusal: random, but not base pages.
 [[nodiscard]] Layout layout_of(std::string const& word, PagePolicy const& pages);
 
-struct PagesGiven {  // read back from the kernel, for one buffer
+struct PageResidency {  // read back from the kernel, for one buffer
     std::int64_t bytes = 0;
     std::int64_t resident_bytes = 0;
     std::int64_t huge_bytes = 0;                // in pages larger than the base page
-    std::int64_t page_bytes = 0;                // size of the mapping's kernel pages; 0: not to be seen
+    std::int64_t page_bytes = 0;                // kernel page size of the mapping; 0: unknown
     std::map<int, std::int64_t> pages_on_node;  // of a sample of pages
 };
 
 // `transparent_page_bytes`: huge are those of at least so many bytes, which the system shows only to root.
-[[nodiscard]] PagesGiven pages_given(std::span<std::byte const> memory, std::int64_t transparent_page_bytes = 0);
+[[nodiscard]] PageResidency read_page_residency(std::span<std::byte const> memory,
+                                                std::int64_t transparent_page_bytes = 0);
 
-class Mapping {  // owns an anonymous mapping; not touched here: the thread that uses a page touches it first
+class Mapping {  // owns an anonymous mapping; not touched here (first touch by the thread that uses a page)
   public:
     Mapping(std::size_t bytes, PagePolicy const& pages, NodePolicy const& nodes);  // throws Refusal
     Mapping(Mapping&& other) noexcept;
@@ -61,8 +62,8 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::span<std::byte const> bytes() const noexcept { return {data_, size_}; }
-    // Touches the pages that begin within bytes [first, last). Each is drawn from as many in a row as `pool_factor`
-    // says that the system hands out; the others go back.
+    // Touches the pages that begin within bytes [first, last). Each is selected from `pool_factor` consecutive
+    // pages; the others are released.
     void draw_pages(std::size_t first, std::size_t last, std::uint64_t seed) const;
     static constexpr std::size_t pool_factor = 16;
 
@@ -76,7 +77,7 @@ class Mapping {  // owns an anonymous mapping; not touched here: the thread that
     NodePolicy nodes_;
 };
 
-// Of the cache of this level, 2 or 3, of hardware thread 0; 0: there is none, or the system does not say.
+// Of the cache of this level, 2 or 3, of hardware thread 0; 0: none, or unknown.
 [[nodiscard]] std::int64_t cache_bytes(int level);
 
 template <class T>

@@ -1,4 +1,4 @@
-// MPI with owners: a Session on main's stack, communicators freed by their destructors, error codes as exceptions.
+// RAII wrappers of MPI: session, communicators, error codes as exceptions.
 #pragma once
 
 #include <mpi.h>
@@ -30,13 +30,13 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     [[nodiscard]] int rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] Comm node() const;  // the ranks that share memory with this one
-    // The ranks that pass the same number here, in the order of `place`.
+    // Ranks with the same number, in the order of `place`.
     [[nodiscard]] Comm split(int number, int place) const;
 
     void barrier() const;
-    // Until rank 0, or all ranks, come here too. Who waits for long sleeps in between, unless it `polls`.
-    void wait_for_first(bool polls = false) const;
-    void meet(bool polls = false) const;
+    // Waits for rank 0, or for all ranks; sleeps between tests unless it `polls`.
+    void wait_for_root(bool polls = false) const;
+    void sleeping_barrier(bool polls = false) const;
     void dissemination_barrier() const;  // log2(size) rounds of MPI_Sendrecv: small exit skew under every library
     [[nodiscard]] double max(double value) const;
     [[nodiscard]] std::int64_t max(std::int64_t value) const;
@@ -46,12 +46,12 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
     // To rank 0: every rank's items, in rank order; empty elsewhere.
     [[nodiscard]] std::vector<std::vector<std::int64_t>> gather(std::vector<std::int64_t> const& items) const;
     [[nodiscard]] std::vector<std::string> gather(std::string const& text) const;
-    [[nodiscard]] std::string gather_joined(std::string const& text) const;  // one behind the other
-    // To rank 0, element by element: the largest value and the `label` of the rank that had it; the largest value, or
-    // the sum, alone; in place, so that other ranks' items are of no use afterwards. All ranks pass the same length.
+    [[nodiscard]] std::string gather_joined(std::string const& text) const;  // concatenated in rank order
+    // Reductions to rank 0, element by element: the largest value and the `label` of its rank; the largest value; the
+    // sum. The last two are in place; items of other ranks are undefined afterwards. All ranks pass the same length.
     [[nodiscard]] std::vector<std::pair<double, int>> slowest(std::span<double const> values, int label) const;
-    void largest_to_first(std::span<std::int64_t> values) const;
-    void sum_to_first(std::span<std::int64_t> values) const;
+    void reduce_max_to_root(std::span<std::int64_t> values) const;
+    void reduce_sum_to_root(std::span<std::int64_t> values) const;
 
   private:
     MPI_Comm handle_;
@@ -61,7 +61,7 @@ class Comm {  // owns an MPI_Comm unless it is a predefined one
 
 class Session {  // MPI_Init_thread … MPI_Finalize
   public:
-    // `thread_multiple`: threads call MPI at the same time; throws Refusal where the library does not allow it.
+    // `thread_multiple`: threads call MPI concurrently; throws Refusal if the library does not support it.
     Session(int* argc, char*** argv, bool thread_multiple = false);
     Session(Session const&) = delete;
     Session& operator=(Session const&) = delete;
@@ -69,7 +69,7 @@ class Session {  // MPI_Init_thread … MPI_Finalize
     [[nodiscard]] Comm const& world() const noexcept { return world_; }
     [[nodiscard]] double init_s() const noexcept { return init_s_; }  // that MPI_Init_thread took on this rank
     [[nodiscard]] static std::string library();
-    // What the program measured before anything else communicated (`Program::after_init`), for its kernels.
+    // Values that the program measured before any other communication (`Program::after_init`).
     void keep(std::vector<double> measured) { measured_ = std::move(measured); }
     [[nodiscard]] std::span<double const> measured() const noexcept { return measured_; }
 

@@ -27,9 +27,9 @@ class MpiVariables {  // a session with MPI_T; before or after MPI_Init
     [[nodiscard]] std::optional<MpiVariable> of(std::string const& environment_name) const;
 };
 
-// What the library says about the settings that OCTANT_MPI_SETTINGS names (with commas between): each environment
-// variable with the spellings of its value. Those that it does not list, and text that MPICH shows as it was before
-// the environment was read, are left out.
+// Returns the settings in OCTANT_MPI_SETTINGS (separated by commas) as the library reports them: each environment
+// variable with the spellings of its value. Variables that the library does not list are omitted, and text values of
+// MPICH from before the environment was read.
 [[nodiscard]] std::vector<std::pair<std::string, std::vector<std::string>>> settings_in_force();
 
 }  // namespace octant

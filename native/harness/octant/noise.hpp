@@ -1,4 +1,4 @@
-// What the operating system and other people's processes took from us, read from the kernel's own totals.
+// Activity of the operating system and other processes, from totals of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace octant {
 
-// Monotonic totals at one moment; absent sources are left out. Keys end in their unit.
+// Monotonic totals at one moment; unavailable sources are omitted. Keys end in their unit.
 struct NoiseTotals {
     std::map<std::string, double> values;
     [[nodiscard]] static NoiseTotals read();
 };
 
 struct NoiseReport {
-    std::map<std::string, double> before;  // an idle look of a few ms before the first sample
+    std::map<std::string, double> before;  // sampled for a few ms before the first sample
     std::map<std::string, double> during;  // differences over the measurement
     std::map<std::string, double> after;
 };
@@ -24,8 +24,8 @@ struct NoiseReport {
 [[nodiscard]] std::int64_t involuntary_switches() noexcept;
 
 [[nodiscard]] std::map<std::string, double> difference(NoiseTotals const& from, NoiseTotals const& to);
-// Watches for `seconds`: foreign load, stalls, steal, and the frequency of this core.
-[[nodiscard]] std::map<std::string, double> idle_look(double seconds);
+// Returns other load, stalls, steal time and the frequency of this core, sampled while this thread sleeps `seconds`.
+[[nodiscard]] std::map<std::string, double> sample_idle_noise(double seconds);
 
 // CPUs that the calling thread may use, and the one it is on.
 [[nodiscard]] std::vector<int> allowed_cpus();

@@ -1,5 +1,5 @@
-// Marks: how long the parts of a step take. A mark is two readings of the clock and two additions into memory that was
-// allocated before; switched off it is a branch.
+// Phase marks, which time parts of a step. A mark costs two clock readings and two additions into preallocated memory;
+// switched off, a branch.
 #pragma once
 
 #include "octant/clock.hpp"
@@ -34,7 +34,7 @@ class Marks {  // of one rank; only the thread that calls step() marks
   public:
     static constexpr std::size_t outside = SIZE_MAX;
 
-    // `paths`: the parent of "solve/halo" must be among them. Room for `samples` is made here.
+    // `paths`: the parent of "solve/halo" must be among them. Memory for `samples` is allocated here.
     explicit Marks(std::vector<std::string> paths = {}, std::int64_t samples = 0);
 
     [[nodiscard]] Mark mark(std::size_t phase) noexcept { return {on_ ? this : nullptr, phase}; }
@@ -42,8 +42,8 @@ class Marks {  // of one rank; only the thread that calls step() marks
 
     void switch_on(bool on) noexcept { on_ = on && !paths_.empty(); }
     void start() noexcept;                // of a sample
-    void keep(std::int64_t duration_ns);  // end of a sample that lasted so long
-    // Part of the quickest sample's time that the marks themselves took, when one costs `mark_ns`.
+    void keep(std::int64_t duration_ns);  // end of a sample of this duration
+    // Share of the marks in the fastest sample, if one mark costs `mark_ns`.
     [[nodiscard]] double share(double mark_ns) const noexcept;
 
     [[nodiscard]] std::vector<std::string> const& paths() const noexcept { return paths_; }

@@ -1,4 +1,4 @@
-// A hardware thread for each thread of each rank of a node.
+// Binding of threads to hardware threads.
 #pragma once
 
 #include "octant/mpi.hpp"
@@ -9,12 +9,12 @@
 
 namespace octant {
 
-using Masks = std::vector<std::vector<int>>;  // hardware threads that each of our threads may use
+using Masks = std::vector<std::vector<int>>;  // allowed hardware threads of each thread
 
-// Throws Refusal: OpenMP gives fewer threads than asked. Each would be missing from the figure without a word.
+// Throws Refusal: OpenMP provides fewer threads than requested.
 [[nodiscard]] Masks masks_of_threads(int threads);
 
-class Restored {  // gives the threads their masks back, however a point ends
+class Restored {  // restores the masks of the threads at the end of a point
   public:
     explicit Restored(Masks masks) : masks_(std::move(masks)) {}
     Restored(Restored const&) = delete;
@@ -27,14 +27,14 @@ class Restored {  // gives the threads their masks back, however a point ends
 };
 
 struct Pinned {
-    bool shared;   // more threads than hardware threads: nobody is pinned
-    bool refused;  // the system did not let us: measured all the same, and flagged
+    bool shared;   // more threads than hardware threads: no binding
+    bool refused;  // refused by the system: measured without binding, with a caveat
 };
 
-// Pins the node's threads to seats of their own, if there are enough. A library's threads inherit their mask from the
-// one that starts them, so for these each thread gets all of its rank's seats. Where masks offer more hardware threads
-// than are needed, the `seed` of the node's first rank decides which are taken. Collective over the node; a rank that
-// does not `work` needs no seat.
+// Binds the threads of a node to separate hardware threads, if there are enough. Threads of a library inherit the mask
+// of their creator; with such libraries each thread gets all hardware threads of its rank. If the masks contain more
+// hardware threads than needed, the `seed` of the first rank of the node selects them. Collective over the node; idle
+// ranks need none.
 [[nodiscard]] Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads, bool works,
                                  std::uint64_t seed);
 

@@ -6,8 +6,8 @@
 
 namespace octant {
 
-// Collective over the world. `progress` is what the kernel's progress() goes to; `seed` decides which hardware threads
-// are taken, where there are more than needed. Throws Refusal: what this system does not have, on every rank.
+// Collective over the world. `progress` receives the kernel's progress(); `seed` selects the hardware threads if there
+// are more than needed. Throws Refusal on every rank: not available on this system.
 [[nodiscard]] Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, Recorder& recorder,
                                  Progress& progress, std::uint64_t seed);
 

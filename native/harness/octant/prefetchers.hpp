@@ -1,5 +1,5 @@
-// The switch of a core's hardware prefetchers: a register of the processor, which root may write through files of the
-// kernel, or on POWER one that each thread may set.
+// Control of hardware prefetchers: a model-specific register that root may write through files of the kernel, or on
+// POWER a register of each thread.
 #pragma once
 
 #include <sys/types.h>
@@ -15,23 +15,23 @@ namespace octant {
 
 struct PrefetchRegister {
     std::uint32_t number;
-    std::uint64_t off;  // bits that are set while a prefetcher is off
+    std::uint64_t off;  // bits that switch prefetchers off
     [[nodiscard]] std::uint64_t switched(std::uint64_t value, bool on) const noexcept {
         return on ? value & ~off : value | off;
     }
 };
 
-// Of x86 processors, by what CPUID says of them: the vendor's name, the family, and whether AMD's register is there.
+// Of x86 processors, by CPUID: vendor, family, and availability of AMD's register.
 [[nodiscard]] std::optional<PrefetchRegister> prefetch_register(std::string const& vendor, unsigned family,
                                                                 bool amd_control) noexcept;
 [[nodiscard]] std::optional<PrefetchRegister> prefetch_register();  // of this processor
 
-// That register of some hardware threads, in the files `folder`/0/msr, …. A process of its own puts back what it held:
-// once this object is gone, or this process, however it ends.
+// That register of some hardware threads, in the files `folder`/0/msr, …. A separate process restores the values
+// when this object is destroyed or this process ends.
 class SwitchedRegisters {
   public:
-    // Reads what they hold; switches nothing yet. Throws Refusal: a file is missing, or another process of Octant holds
-    // any of this folder, since hardware threads share registers.
+    // Reads the registers without changes. Throws Refusal: a file is missing, or another process of Octant uses a
+    // register of this folder (hardware threads share registers).
     SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder = "/dev/cpu");
     SwitchedRegisters(SwitchedRegisters const&) = delete;
     SwitchedRegisters& operator=(SwitchedRegisters const&) = delete;
@@ -55,7 +55,7 @@ class SwitchedRegisters {
     pid_t watcher_ = -1;
 };
 
-// The DSCR of each of this rank's threads on POWER: what it held is put back once this object is gone.
+// The DSCR of each of this rank's threads on POWER: restored when this object is destroyed.
 class StreamControls {
   public:
     explicit StreamControls(int threads);
@@ -68,17 +68,17 @@ class StreamControls {
     std::vector<unsigned long> before_;
 };
 
-// The knob `hwprefetch`: keep, on or off, for as long as it lives.
+// The knob `hwprefetch`: keep, on or off, during the lifetime of this object.
 class PrefetcherSwitch {
   public:
     // `cpus`: of all ranks of the node, given to the rank that writes their registers and runs on one of them; POWER's
-    // are set by each of this rank's threads. Throws Refusal, also where an ascending read takes as long without
-    // prefetchers: a hypervisor may accept what is written and do nothing.
+    // are set by each of this rank's threads. Throws Refusal, also if switching has no effect on an ascending
+    // read (a hypervisor may ignore writes).
     PrefetcherSwitch(std::string const& word, std::vector<int> const& cpus, int threads);
     PrefetcherSwitch(PrefetcherSwitch const&) = delete;
     PrefetcherSwitch& operator=(PrefetcherSwitch const&) = delete;
     ~PrefetcherSwitch() = default;
-    [[nodiscard]] std::string const& text() const noexcept { return text_; }  // "": they are kept as they are
+    [[nodiscard]] std::string const& text() const noexcept { return text_; }  // "": unchanged
 
   private:
     std::unique_ptr<SwitchedRegisters> registers_;
@@ -86,9 +86,9 @@ class PrefetcherSwitch {
     std::string text_;
 };
 
-// How many times as long a read of ascending lines takes without prefetchers; `set` switches them.
-[[nodiscard]] double slower_without(std::function<void(bool on)> const& set);
-// Throws Refusal: by less than a third, so that they are not switched at all.
+// Returns the ratio of times of an ascending read without and with prefetchers; `set` switches them.
+[[nodiscard]] double slowdown_without_prefetch(std::function<void(bool on)> const& set);
+// Throws Refusal: less than a third, i.e. switching has no effect.
 void expect_effect(double slower);
 
 }  // namespace octant

@@ -1,5 +1,5 @@
-// Records: JSON lines, each on disk before the next point starts, each ended by a check sum. Raw facts only; nothing
-// derived, nothing for people. docs/records.md describes them.
+// Records: JSON lines, each on disk before the next point starts, each ended by a check sum. Raw data only.
+// docs/records.md describes them.
 #pragma once
 
 #include "octant/json_text.hpp"
@@ -15,26 +15,26 @@ namespace octant {
 
 inline constexpr int record_format = 2;
 
-struct Limits {  // of a record, in bytes of text; beyond them it takes the reduced form
+struct Limits {  // of a record, in bytes of text; larger records use the reduced form
     std::int64_t record = std::int64_t{4} << 20;
     std::int64_t lists = std::int64_t{1} << 20;  // in the reduced form, the slowest ranks' times all together
 };
 
-struct Outcome {  // what a point gave on this rank
+struct Outcome {  // result of a point on this rank
     Settings settings;
     Measurement measured;
     std::vector<Counts> work = {};  // by role; empty for roles that this rank does not have
     Results checks = {}, results = {};
-    std::vector<PagesGiven> pages = {};  // this rank's watched buffers
+    std::vector<PageResidency> pages = {};  // this rank's watched buffers
     std::map<std::string, double> spent_s = {};
 };
 
-class Recorder {  // all ranks construct and write points together, rank 0 writes; a failure is written by who calls
+class Recorder {  // collective: rank 0 writes points; a failure is written by the calling rank
   public:
     // Writes the line of the launch. Throws Refusal: cannot open `path`; "-" is standard output.
     Recorder(Session const& session, std::string workload, std::string path, std::string launch);
 
-    // True where every check of every group is right.
+    // Returns whether every check of every group passed.
     bool write(KernelInfo const& info, Context const& context, Groups const& groups, Outcome const& outcome);
     void write_failure(Knobs const& knobs, std::string const& reason, Exit code,
                        std::string const& progress = "") const;
@@ -57,8 +57,8 @@ class Recorder {  // all ranks construct and write points together, rank 0 write
     FileWriter files_;
 };
 
-// Records why a launch ends before it has a Recorder, with its knobs as they were given. Every rank may call this: a
-// line that ends the file already is not repeated. What cannot be written is on standard error alone.
+// Records why a launch ends before it has a Recorder, with its knobs as given. Every rank may call this: a repeated
+// last line is not written again. Errors of writing are ignored; the reason is also on standard error.
 void record_early_end(std::string const& path, std::string const& workload, std::string const& launch,
                       std::span<std::string const> words, std::string const& reason, Exit code);
 

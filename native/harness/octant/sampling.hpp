@@ -1,4 +1,4 @@
-// Statistics that the harness needs while it measures: when is it warm, when is it enough.
+// Statistics during measurements: end of the warm-up, and precision of the median.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ struct Interval {
     [[nodiscard]] double relative_half_width() const { return middle > 0 ? (high - low) / (2 * middle) : 0; }
 };
 
-// How many samples in a row count as one for their median: the integrated autocorrelation time of "above or below"
-// (Heidelberger and Lewis 1984; initial positive sequence, Geyer 1992), at least 1. It stops counting where too few
-// would be left for an interval.
+// Number of consecutive samples that count as one for the median: the integrated autocorrelation time of "above or
+// below" (Heidelberger and Lewis 1984; initial positive sequence, Geyer 1992), at least 1. It is limited so that enough
+// samples remain for an interval.
 [[nodiscard]] double correlation_time(std::span<double const> samples);
 
 // Median with its distribution-free 95 % confidence interval from order statistics (Le Boudec 2010, section 2.2), where
@@ -21,7 +21,7 @@ struct Interval {
 [[nodiscard]] Interval median_interval(std::span<double const> samples, double correlation = 1);
 
 // Samples to drop at the front: the truncation that minimises the standard error of the rest (MSER, White 1997), on
-// values clipped at the 95th percentile so that one preempted sample does not decide. At most half of them.
+// values clipped at the 95th percentile so that one preempted sample has little influence. At most half of them.
 [[nodiscard]] std::size_t warmup_length(std::span<double const> samples);
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-// How the operating system schedules this process: policy, priorities, and the control groups that it is in.
+// Scheduling of this process: policy, priorities, and control groups.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace octant {
 
-struct Quota {           // a control group that may use so much CPU time
+struct Quota {           // CPU quota of a control group
     std::string group;   // its path: "/job/step"
     double cores;        // CPU time per time
     std::string folder;  // with its files
@@ -17,7 +17,7 @@ struct Quota {           // a control group that may use so much CPU time
 
 struct CpuGroups {
     std::string own;                              // path of this process's own group for the CPU controller
-    std::optional<std::int64_t> shares;           // its weight against its neighbours: version 1, usually 1024
+    std::optional<std::int64_t> shares;           // weight, version 1, usually 1024
     std::optional<std::int64_t> weight;           // version 2, usually 100
     std::string cpuset;                           // CPUs that its group may use, as the kernel lists them
     std::vector<Quota> quotas;                    // from the process's group to the root, innermost first
@@ -27,7 +27,7 @@ struct CpuGroups {
 // Of versions 1 and 2, below `root`. In a container the path may lie outside of the mount: the mount then counts.
 [[nodiscard]] CpuGroups cpu_groups(std::string const& root = "/");
 
-// For how long the group was throttled so far, added up over CPUs; 0 where it does not tell.
+// Total throttled time of the group, summed over CPUs; 0 if not available.
 [[nodiscard]] std::int64_t throttled_ns(Quota const& quota);
 
 class Throttling {  // by the quotas of these groups, over bursts

@@ -1,4 +1,4 @@
-// In which order hardware threads are taken when a mask offers more of them than there are threads.
+// Order in which hardware threads are used if a mask contains more of them than threads.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,8 @@ struct HardwareThread {
 // As the system describes them.
 [[nodiscard]] std::vector<HardwareThread> hardware_threads(std::span<std::int64_t const> cpus);
 
-// Every hardware thread once: one of each core before the second of any, neighbours in memory and cache before others,
-// and drawn at random among those that lie alike. So the first n have the same layout whatever the seed is: one limit
-// serves all.
+// Returns every hardware thread once: one per core first, neighbours in memory and cache first, random among equivalent
+// ones. The first n have the same layout for every seed, so that one limit applies to all.
 [[nodiscard]] std::vector<std::int64_t> seat_order(std::vector<HardwareThread> threads, std::uint64_t seed);
 
 }  // namespace octant

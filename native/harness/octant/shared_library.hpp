@@ -1,14 +1,14 @@
-// A library that is loaded while the program runs, and what is in it.
+// Shared library that is loaded at run time.
 #pragma once
 
 #include <string>
 
 namespace octant {
 
-class SharedLibrary {  // stays loaded: it may keep threads and tables of its own
+class SharedLibrary {  // never unloaded: it may have threads and tables
   public:
     SharedLibrary() = default;  // none, in which nothing is found
-    // Where the file cannot be loaded, `reason` is set and there is none.
+    // If the file cannot be loaded, `reason` is set and the object is empty.
     SharedLibrary(std::string const& file, std::string& reason);
     [[nodiscard]] bool loaded() const noexcept { return handle_ != nullptr; }
     [[nodiscard]] void* address(std::string const& symbol) const;  // a null pointer: it has no such symbol
@@ -17,7 +17,7 @@ class SharedLibrary {  // stays loaded: it may keep threads and tables of its ow
     void* handle_ = nullptr;
 };
 
-// The file that a function was loaded from; empty where the system does not say.
+// Returns the file that a function was loaded from; empty if unknown.
 [[nodiscard]] std::string file_of(void const* function);
 
 }  // namespace octant

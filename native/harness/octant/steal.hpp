@@ -1,4 +1,4 @@
-// CPU time that the hypervisor took.
+// Steal time.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace octant {
 
-// Nanoseconds that the hypervisor took from these CPUs (ascending) since the system started, added up; -1: not told.
+// Returns the steal time of these CPUs (ascending) since boot, ns, summed; -1: not available.
 [[nodiscard]] std::int64_t stolen_ns(std::vector<int> const& cpus);
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-// When a point has enough samples.
+// The stopping rule of a point.
 #pragma once
 
 #include "octant/measure.hpp"
@@ -15,7 +15,7 @@ struct Spent {
     double next_s;  // that another burst needs at least
 };
 
-// "interval", "samples", "time", or "" where it goes on; the same on all ranks. `watched` are this rank's series.
+// "interval", "samples", "time", or "" to continue; the same on all ranks. `watched` are this rank's series.
 [[nodiscard]] std::string reason_to_stop(Comm const& world, std::vector<std::vector<double>> const& watched,
                                          Spent const& spent, Settings const& settings);
 

@@ -1,4 +1,4 @@
-// Starting threads that are not OpenMP's.
+// Start of threads outside of OpenMP.
 #pragma once
 
 #include "octant/failure.hpp"
@@ -10,7 +10,7 @@
 
 namespace octant {
 
-// A thread that runs `body`. Throws Refusal: the system starts no more of them; `remedy` is what else may help.
+// Starts a thread that runs `body`. Throws Refusal: refused by the system; `remedy` is a further suggestion.
 template <class Body>
 [[nodiscard]] std::thread start_thread(Body&& body, std::string const& remedy) {
     try {

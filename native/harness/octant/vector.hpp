@@ -1,5 +1,5 @@
-// The platform header: vector types of a chosen width and stores that bypass the caches. Code for an instruction set
-// that not every processor has stands in files of its own (name_avx2.cpp, name_avx512.cpp) and is chosen at run time.
+// Platform header: vector types of a given width and non-temporal stores. Code for optional instruction sets is in
+// separate files (name_avx2.cpp, name_avx512.cpp) and selected at run time.
 #pragma once
 
 #if defined(__x86_64__)
@@ -31,7 +31,7 @@ inline bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_
 inline bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
 inline void drain_stores() { _mm_sfence(); }
 inline void flush_line(void const* line) { _mm_clflush(line); }
-struct Cpuid {  // what a leaf says, its first part where it has several; zeroes: there is none
+struct Cpuid {  // a leaf (first subleaf); zeros: not available
     unsigned a = 0, b = 0, c = 0, d = 0;
 };
 inline Cpuid cpuid(unsigned leaf) {

@@ -1,4 +1,4 @@
-// The knob `width`: which of the variants of a loop that this processor can run.
+// The knob `width`: selects a variant of a loop.
 #pragma once
 
 #include "octant/failure.hpp"

@@ -90,11 +90,12 @@ std::int64_t free_bytes(std::string const& folder) {
 std::string why_not_written(std::string const& folder, std::int64_t bytes, std::string const& smaller) {
     std::error_code ignored;
     if (folder.empty() || folder[0] != '/' || !std::filesystem::is_directory(folder, ignored))
-        return "(" + folder + " is no folder); try an absolute path of one that exists";
-    if (access(folder.c_str(), W_OK | X_OK) != 0) return "(you may not write to " + folder + "); try a folder of yours";
+        return "(" + folder + " is not a folder); use the absolute path of an existing folder";
+    if (access(folder.c_str(), W_OK | X_OK) != 0)
+        return "(no write permission for " + folder + "); use a folder that you may write to";
     std::int64_t const free = free_bytes(folder);
     if (bytes > free / share_of_free)
-        return "(" + std::to_string(bytes >> 20) + " MiB are more than a tenth of the " + std::to_string(free >> 20) +
+        return "(" + std::to_string(bytes >> 20) + " MiB are more than 10 % of the " + std::to_string(free >> 20) +
                " MiB that are free in " + folder + "); try " + smaller;
     return "";
 }
@@ -139,7 +140,7 @@ std::string mount_text(std::string const& folder) {
     if (auto const begin = one->options.find(upper); one->type == "overlay" && begin != std::string::npos) {
         std::string const rest = one->options.substr(begin + std::char_traits<char>::length(upper));
         FileSystem const lower = file_system_of(unescaped(rest.substr(0, rest.find(','))));
-        text += lower.name.empty() ? ", on a file system that cannot be seen from here" : ", on " + lower.name;
+        text += lower.name.empty() ? ", unknown file system" : ", on " + lower.name;
     }
     return text;
 }

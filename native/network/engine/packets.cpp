@@ -17,7 +17,7 @@ namespace {
 
 constexpr double most_packets = 1e8;
 constexpr std::int64_t most_in_flight = 4'000'000;
-constexpr int most_ways = 64;  // that one packet finds dead; of a graph with a bridge there may be any number
+constexpr int max_dead_paths = 64;  // that one packet finds dead; of a graph with a bridge there may be any number
 constexpr std::int64_t most_links_in_flight = 500'000'000;
 constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
@@ -60,7 +60,7 @@ double packets_of(double units, PacketOptions const& options) {
 }
 
 // What to ask where that takes too long.
-char const* instead(Traffic const& traffic, PacketOptions const& options) {
+char const* suggest_alternative(Traffic const& traffic, PacketOptions const& options) {
     if (options.failing >= 0) return "smaller messages (--megabytes) or a smaller size";
     return traffic.uniform ? "a smaller size, or --solver queue" : "smaller flows (--bytes), or --solver max-min";
 }
@@ -74,7 +74,7 @@ double count_packets(Traffic const& traffic, PacketOptions const& options) {
     std::snprintf(text, sizeof text,
                   "cannot simulate %.3g packets one by one (at most %.3g; each hop of each takes up to half "
                   "a microsecond); try %s",
-                  packets, most_packets, instead(traffic, options));
+                  packets, most_packets, suggest_alternative(traffic, options));
     throw std::invalid_argument(text);
 }
 
@@ -141,7 +141,7 @@ class Simulation {
           options_(options),
           recovery_(recovery),
           servers_(topology, health, shape, options.units_per_packet, count_packets(traffic, options)),
-          work_(count_packets(traffic, options), instead(traffic, options)) {
+          work_(count_packets(traffic, options), suggest_alternative(traffic, options)) {
         free_ps_.assign(at(topology.links()), 0);
         carried_.assign(at(topology.links()), 0);
         if (!traffic.uniform) list_flows();
@@ -298,7 +298,7 @@ class Simulation {
         if (options_.timeout_ps <= 0) return;  // no recovery: the packet is gone, and its place in the window with it
         std::int64_t again_ps = ps + options_.timeout_ps;
         if (++packet.failures > options_.retries) {
-            if (packet.failures - options_.retries > most_ways) return;  // it stays undelivered
+            if (packet.failures - options_.retries > max_dead_paths) return;  // it stays undelivered
             again_ps += options_.ping_ps;
             if (sender.given_up.insert(name_of(paths_[id])).second)
                 recovery_.detected_ps = std::max(recovery_.detected_ps, again_ps - options_.fails_ps);

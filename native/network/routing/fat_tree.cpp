@@ -29,7 +29,7 @@ class UpDown final : public RoutingOf<UpDown> {
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
         int const top = top_of(s, t);
-        Ways const ways = survivors(s, t, top);
+        MessagePaths const ways = survivors(s, t, top);
         double const part = 1.0 / ways.count;
         for (int way = 0; way < ways.all; ++way) {
             if (ways.count < ways.all && !usable(s, t, top, way)) continue;
@@ -40,7 +40,7 @@ class UpDown final : public RoutingOf<UpDown> {
     template <class Sink>
     void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
         int const top = top_of(s, t);
-        Ways const ways = survivors(s, t, top);
+        MessagePaths const ways = survivors(s, t, top);
         int nth = static_cast<int>(draw % static_cast<std::uint64_t>(ways.count));
         for (int way = 0; way < ways.all; ++way) {
             if (ways.count < ways.all && !usable(s, t, top, way)) continue;
@@ -49,7 +49,7 @@ class UpDown final : public RoutingOf<UpDown> {
     }
 
   private:
-    struct Ways {
+    struct MessagePaths {
         int all, count;
     };
 
@@ -90,8 +90,8 @@ class UpDown final : public RoutingOf<UpDown> {
         return level;
     }
 
-    // Ways are numbered plane by plane; ECMP has one for each column of the top level, the others one per plane.
-    [[nodiscard]] Ways survivors(Node s, Node t, int top) const {
+    // MessagePaths are numbered plane by plane; ECMP has one for each column of the top level, the others one per plane.
+    [[nodiscard]] MessagePaths survivors(Node s, Node t, int top) const {
         int const all = net_.shape().planes * (spread_ == Spread::all ? net_.columns(top) : 1);
         if (!failover_ || health_.scale.empty()) return {all, all};
         int count = 0;

@@ -1,4 +1,4 @@
-"""Advice as data with its evidence. Each file in `rules/` is one rule; its docstring is the rule's page."""
+"""Advice as data, with evidence. Each file in `rules/` is one rule; its docstring is the page of the rule."""
 
 import functools
 import inspect
@@ -17,12 +17,12 @@ _RULES = "octant.advice.rules"
 
 Severity = Literal["spoils", "slows", "note"]
 SEVERITIES: tuple[Severity, ...] = ("spoils", "slows", "note")
-"""Worst first: measurements cannot be trusted; speed is lost; good to know."""
+"""Worst first: measurements are not reliable; performance is lost; good to know."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing worth changing or knowing: what was seen and where, why it matters, and the commands that fix it."""
+    """Recommendation with evidence, reason and the commands that apply it."""
 
     title: str
     severity: Severity
@@ -34,7 +34,7 @@ class Advice:
 
 @dataclass(frozen=True)
 class MeasuredFact:
-    """That a rule concerns what Octant itself measured, and by which fact of the system; a rule's file says it."""
+    """System fact by which a rule concerns measurements of Octant; declared in the file of the rule."""
 
     what: str  # "clock source"
     key: str  # of `machine.system`
@@ -42,28 +42,28 @@ class MeasuredFact:
 
 @dataclass(frozen=True)
 class Facts:
-    """What rules look at: the machine, and what surrounds a measurement on it."""
+    """Input of the rules: the machine and the surroundings of a measurement."""
 
     machine: Machine
     surroundings: Surroundings = field(default_factory=Surroundings)
 
     def system(self, key: str) -> str:
-        """A fact of `machine.system`, or the empty text where the system does not report it."""
+        """Return a fact of `machine.system`; empty if the system does not report it."""
         return self.machine.system.get(key, "")
 
-    def command(self, command: str, shown: str = "{}") -> str:
-        """A line of a fix with whether the command was tried here; one without effect becomes a comment that says so.
+    def command(self, command: str, template: str = "{}") -> str:
+        """Return a line of a fix, with a note whether it was verified; a command without effect becomes a comment.
 
         Args:
-            shown: the line with the command as `{}`.
+            template: the line, with `{}` for the command.
         """
-        line, outcome = shown.format(command), self.surroundings.tried.get(command)
+        line, outcome = template.format(command), self.surroundings.tried.get(command)
         if outcome:
-            return f"# {line}  would have no effect here: {outcome}"
+            return f"# {line}  has no effect here: {outcome}"
         return f"{line}  # {'not ' if outcome is None else ''}verified here"
 
     def variable(self, name: str) -> str | None:
-        """An environment variable, stripped; `None` where it is unset or empty."""
+        """Return an environment variable, stripped; `None` if it is unset or empty."""
         return self.surroundings.environment.get(name, "").strip() or None
 
 
@@ -71,7 +71,7 @@ Rule = Callable[[Facts], Advice | list[Advice] | None]
 
 
 def all_rules() -> dict[str, Rule]:
-    """Every rule by name. The folder is the registration."""
+    """Return all rules by name."""
     return {name: module.advise for name, module in _entries().working.items()}
 
 
@@ -79,17 +79,17 @@ def _entries() -> Entries[ModuleType]:
     return registry.entries(_RULES, lambda module: registry.declared(module, "advise"))
 
 
-def of_what_was_measured() -> dict[str, tuple[MeasuredFact, Rule]]:
-    """By name, the rules that concern what Octant measured, not what is started from this shell."""
+def measurement_rules() -> dict[str, tuple[MeasuredFact, Rule]]:
+    """Return the rules that concern measurements of Octant, not programs started from this shell."""
     modules = _entries().working.items()
     return {name: (module.MEASURED, module.advise) for name, module in modules if hasattr(module, "MEASURED")}
 
 
 def page(name: str) -> str:
-    """The page of a rule: its docstring.
+    """Return the page of a rule: its docstring.
 
     Raises:
-        Refusal: no such rule; the message names the nearest. Or its file cannot be used.
+        Refusal: the rule does not exist (with a suggestion), or its file cannot be used.
     """
     _entries().check(name, "rule")
     rules = _entries().working
@@ -100,14 +100,14 @@ def page(name: str) -> str:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The advice of all rules, the worst first, and the rules that could not be used."""
+    """Advice of all rules, the worst first, and the unusable rules."""
 
     advice: tuple[Advice, ...]
     broken: tuple[Broken, ...] = ()
 
 
 def diagnose(facts: Facts) -> Diagnosis:
-    """Ask every rule. One whose file cannot be used, or that raises an error, says nothing and stops no other."""
+    """Apply all rules. A rule that is unusable or raises an error is reported and does not affect the others."""
     found: list[Advice] = []
     broken = list(_entries().broken.values())
     for name, rule in all_rules().items():
@@ -121,17 +121,17 @@ def diagnose(facts: Facts) -> Diagnosis:
 
 
 def _advice(rule: Rule, facts: Facts) -> list[Advice]:
-    """Return what a rule says.
+    """Return the advice of a rule.
 
     Raises:
-        UndeclaredError: it is no advice, or its severity does not exist.
+        UndeclaredError: the result is not advice, or its severity does not exist.
     """
     result = rule(facts)
-    several = result if isinstance(result, list) else [result] if result is not None else []
-    for one in several:
+    advice_list = result if isinstance(result, list) else [result] if result is not None else []
+    for one in advice_list:
         if not isinstance(one, Advice):
             raise UndeclaredError(f"its advise returns a {type(one).__name__}, not Advice")
         if one.severity not in SEVERITIES:
             hint = suggestion(str(one.severity), SEVERITIES)
             raise UndeclaredError(f"its advice {one.title!r} has the severity {one.severity!r}; {hint}")
-    return several
+    return advice_list

@@ -1,1 +1,1 @@
-"""What records say: figures with their limits and caveats, runs in rows and beside one another, models of messages."""
+"""Analysis of records: figures with limits and caveats, comparisons of runs, models of messages."""

@@ -1,4 +1,4 @@
-"""How even the places of a machine are: the speed of each core, socket, domain or host while all of them work alone."""
+"""Balance of places: the speed of each core, socket, domain or host while all of them work alone."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 Kind: TypeAlias = Literal["core", "domain", "socket", "host", "thread", "rank"]
-"""What a place is; threads and ranks where a record does not say on which core one worked."""
+"""Kind of place; threads and ranks if a record does not state their core."""
 _Key: TypeAlias = tuple[str, int]
 """Host and number of a place."""
 
 
 @dataclass(frozen=True)
 class PlaceSpeed:
-    """One place of a figure."""
+    """Speed of one place of a figure."""
 
     name: str  # "core 3", with several hosts "core 3 of node7"
-    cpus: tuple[tuple[str, int], ...]  # its hardware threads that worked: host and number; none if unknown
+    cpus: tuple[tuple[str, int], ...]  # used hardware threads: host and number; none if unknown
     relative: tuple[float, ...]  # speed over the mean of all places, of each launch
     value: stats.Estimate  # over launches
 
 
 @dataclass(frozen=True)
 class PlaceBalance:
-    """The places of one kind of a figure, as the machine numbers them."""
+    """Balance of the places of one kind of a figure, numbered as the machine does."""
 
     figure: Figure
     kind: Kind
@@ -53,35 +53,39 @@ class PlaceBalance:
         return self.ratio.is_interval and self.ratio.number >= LEAST_ROUNDS and self.ratio.high < 1
 
     @property
-    def hidden(self) -> float | None:
-        """How much slower than the fastest a place may be for all this can tell; `None` without an interval."""
+    def max_undetected_slowdown(self) -> float | None:
+        """The largest slowdown of a place that is consistent with the interval; `None` without an interval."""
         return 1 - self.ratio.low if self.ratio.is_interval else None
 
 
 @dataclass(frozen=True)
 class Balances:
-    """The balance of several figures."""
+    """Balances of several figures."""
 
     figures: Sequence[PlaceBalance]
 
     @property
     def worst(self) -> PlaceBalance | None:
-        """The proven one with the least ratio; else the one in which most could hide; `None` without intervals."""
+        """The proven one with the least ratio, else the one with the largest undetected slowdown."""
         proven = [one for one in self.figures if one.proven]
         if proven:
             return min(proven, key=lambda one: one.ratio.middle)
         return max(
-            (one for one in self.figures if one.hidden is not None and one.ratio.number >= LEAST_ROUNDS),
-            key=lambda one: one.hidden or 0.0,
+            (
+                one
+                for one in self.figures
+                if one.max_undetected_slowdown is not None and one.ratio.number >= LEAST_ROUNDS
+            ),
+            key=lambda one: one.max_undetected_slowdown or 0.0,
             default=None,
         )
 
 
 def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
-    """Of each figure of the table whose lanes or ranks work alone at the same time: of each kind of place that it has.
+    """Return the balance of each figure of the table whose lanes or ranks work alone at the same time.
 
-    The finest kind first; of kinds whose places are the same one is there: hosts, else cores, else the coarser. Shares
-    of lost time are no speed, and places that share cores by request, or are not what was asked, are not compared.
+    The finest kind is first. If kinds have the same places, only hosts, else cores, else the coarser kind is returned.
+    Shares of lost time are no speeds. Oversubscribed and invalid figures are not compared.
     """
     topology = summary.run.machine.topology
     return tuple(
@@ -93,7 +97,7 @@ def balance(summary: Summary) -> tuple[PlaceBalance, ...]:
 
 
 def of_figure(figure: Figure, topology: Topology) -> list[PlaceBalance]:
-    """The balance of each kind of place of one figure; none where its lanes do not work alone."""
+    """Return the balance of each kind of place of a figure; none if its lanes do not work alone."""
     launches = [launch for launch in figure.counted if launch.speeds and not launch.point.share_cores]
     if not launches or figure.value is None:
         return []
@@ -121,7 +125,7 @@ _Seated: TypeAlias = "dict[Lane, tuple[tuple[str, int] | None, float]]"
 
 
 def _with_seats(point: Point, speeds: Mapping[Lane, float]) -> _Seated:
-    """Of each lane its hardware thread, where it is on one alone, and its speed."""
+    """Return the hardware thread, if it is a single one, and the speed of each lane."""
     seated: _Seated = {}
     for (rank, thread), speed in speeds.items():
         given = point.given[rank] if rank < len(point.given) else None
@@ -131,7 +135,7 @@ def _with_seats(point: Point, speeds: Mapping[Lane, float]) -> _Seated:
 
 
 def _kinds(by_launch: Sequence[_Seated], cpus: Mapping[int, Cpu]) -> dict[Kind, Callable[[Lane, _Key | None], _Key]]:
-    """What tells places of each kind apart; a lane whose hardware thread is not known is its thread or rank."""
+    """Return a key function for each kind of place; lanes on unknown hardware threads count by thread or rank."""
     every = [(lane, seat) for lanes in by_launch for lane, (seat, _) in lanes.items()]
     if any(seat is None or seat[1] not in cpus for _, seat in every):
         several = len({rank for (rank, _), _ in every}) > 1
@@ -166,7 +170,7 @@ def _by_place(
 def _balance(
     figure: Figure, kind: Kind, keys: Sequence[_Key], seats: Sequence[frozenset[_Key]], logs: np.ndarray
 ) -> PlaceBalance:
-    assert figure.value is not None  # noqa: S101 - looked at by the caller
+    assert figure.value is not None  # noqa: S101 - checked by the caller
     period, several = figure.value.period, len({host for host, _ in keys}) > 1
     relative = np.exp(logs) / np.exp(logs).mean(axis=1, keepdims=True)
     places = tuple(

@@ -1,4 +1,4 @@
-"""Where lost time went: its causes as shares of all time, which add up to what was lost."""
+"""Causes of lost time, as shares of all time that add up to the lost time."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from octant.stats.grades import GradeName
 
 LOST_LITTLE = 0.01
-"""A share of lost time that is not worth a sentence."""
-_LEAST_NAMED = 0.0005  # causes under this share are not named
+"""Share of lost time below which views do not mention it."""
+_LEAST_NAMED = 0.0005  # least share of a named cause
 
 
 @dataclass(frozen=True)
 class Causes:
-    """Shares of all time, 0 to 1; the causes add up to `lost`."""
+    """Causes of lost time as shares of all time, 0 to 1; they add up to `lost`."""
 
     lost: float
     other_processes: float
     quota: float
     host: float  # taken by the hypervisor
     unexplained: float
-    oversubscribed: float = 0.0  # by the launch's own threads, more than there are hardware threads
+    oversubscribed: float = 0.0  # by the launch's own threads on shared hardware threads
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
-        """Name and share of each cause, in the order in which they are stacked."""
+        """Name and share of each cause, in stacking order."""
         return (
             ("other processes", self.other_processes),
             *[("oversubscription", self.oversubscribed)] * bool(self.oversubscribed),
@@ -46,18 +46,18 @@ class Causes:
 
     @property
     def main(self) -> str:
-        """The name of the cause that took at least half of what was lost; "": none did, or hardly anything was lost."""
+        """The cause of at least half of the lost time; "": none, or hardly any time was lost."""
         name, share = max(self.parts, key=lambda part: part[1])
         return name if share >= _LEAST_NAMED and share >= self.lost / 2 else ""
 
     @property
     def named(self) -> tuple[tuple[str, float], ...]:
-        """Those of `parts` that took so much time that they are named."""
+        """The parts that are large enough to be named."""
         return tuple((name, share) for name, share in self.parts if share >= _LEAST_NAMED)
 
 
 class _Taken(NamedTuple):
-    """Seconds of one launch."""
+    """Lost time of one launch in seconds."""
 
     whole: float
     lost: float
@@ -68,16 +68,16 @@ class _Taken(NamedTuple):
 
     @classmethod
     def of(cls, whole: float, lost: float, point: Point) -> _Taken:
-        """With the causes that the record of the point knows, which together explain no more than was lost."""
+        """Return the loss with the recorded causes, which together explain no more than was lost."""
         known = _explained(point)
         too_much = max(1.0, sum(known) * whole / lost) if lost > 0 else 1.0
         return cls(whole, lost, *(share * whole / too_much if lost > 0 else 0.0 for share in known))
 
 
 def causes(figure: Figure) -> Causes | None:
-    """What the time went to that a share of lost time has lost over its launches; `None` without a value.
+    """Return the causes of the time that the launches of a figure lost; `None` without a value.
 
-    Of another figure, what was lost beside its launches, by the threads' own clocks; `None` if no record says it.
+    For another figure, the lost time of its launches by CPU clocks of threads; `None` if it is not recorded.
     """
     if figure.value is None:
         return None
@@ -94,50 +94,49 @@ def causes(figure: Figure) -> Causes | None:
 
 
 @dataclass(frozen=True)
-class Halved:
-    """How many measurements of a run, launches of its figures, lost more than half of their time."""
+class LossCounts:
+    """Numbers of measurements of a run (launches of its figures) that lost over half of their time."""
 
     lost: int
     every: int
-    shown: int  # of those that lost so much: of figures none of whose launches lost less, which show all
+    shown: int  # of the lost ones: those of figures without other launches
 
     @property
     def text(self) -> str:
-        """`390 of 461 measurements lost over half of their time; they count for nothing`."""
+        """`390 of 461 measurements lost over half of their time; they are excluded`."""
         if self.lost and self.lost == self.shown == self.every:
-            return f"none of {self.every} measurements lost less than half of its time, so all are shown"
-        return f"{self.lost} of {self.every} measurements lost over half of their time; {self.so}"
+            return f"all {self.every} measurements lost over half of their time, so all are shown"
+        return f"{self.lost} of {self.every} measurements lost over half of their time; {self.treatment}"
 
     @property
-    def so(self) -> str:
-        """What follows for those that lost so much."""
+    def treatment(self) -> str:
+        """Treatment of these measurements."""
         if not self.shown:
-            return "they count for nothing"
+            return "they are excluded"
         if self.shown == self.lost:
-            return "they are shown, as their figures have no others"
-        return f"{self.shown} of them are shown, as their figures have no others, and the rest count for nothing"
+            return "they are shown, since their figures have no other launches"
+        return f"{self.shown} of them are shown, since their figures have no other launches; the others are excluded"
 
 
-def halved(summary: Summary) -> Halved:
-    """The measurements of all figures of a run, those of curves too, that lost more than half of their time."""
+def count_losses(summary: Summary) -> LossCounts:
+    """Return the numbers of measurements, including those of curves, that lost over half of their time."""
     lost = shown = 0
     for figure in summary.figures:
         mine = sum(not launch.counts for launch in figure.launches)
         lost += mine
         shown += mine * (not any(launch.counts for launch in figure.counted))
-    return Halved(lost, sum(len(figure.launches) for figure in summary.figures), shown)
+    return LossCounts(lost, sum(len(figure.launches) for figure in summary.figures), shown)
 
 
 def causes_of_run(summary: Summary) -> Causes | None:
-    """What was lost over all points of a run, by the threads' own clocks; `None` if no record says it."""
+    """Return the causes of the lost time of a run, by CPU clocks of threads; `None` if it is not recorded."""
     return causes_of_points(summary.run.points)
 
 
 def causes_of_points(points: Iterable[Point]) -> Causes | None:
-    """What was lost over these points; `None` if no record says it.
+    """Return the causes of the lost time of these points; `None` if it is not recorded.
 
-    By the threads' own clocks, or by what the hypervisor says it took, whichever is greater: whether CPU clocks
-    contain stolen time depends on the system, so the two are not added.
+    The greater of CPU clocks of threads and stolen time: CPU clocks may include stolen time, so the two are not added.
     """
     found = []
     for point in points:
@@ -150,7 +149,7 @@ def causes_of_points(points: Iterable[Point]) -> Causes | None:
 
 
 def _explained(point: Point) -> tuple[float, float, float, float]:
-    """Shares of all time: other processes, own threads, a quota, the hypervisor. Run-queue wait contains throttling."""
+    """Return the shares of time: other processes, own threads, quota, hypervisor. Wait includes throttling."""
     lost = lost_time_of(point)
     if lost is None:
         return 0.0, 0.0, 0.0, 0.0
@@ -163,7 +162,7 @@ def _explained(point: Point) -> tuple[float, float, float, float]:
 
 
 def _added(launches: Sequence[_Taken]) -> Causes:
-    """Sums over launches, over the time of all of them."""
+    """Return the sums over launches as shares of the time of all of them."""
     whole, lost, *explained = (sum(column) for column in zip(*launches, strict=True))
     shares = [seconds / whole for seconds in explained]
     others, own, quota, host = shares
@@ -171,11 +170,11 @@ def _added(launches: Sequence[_Taken]) -> Causes:
 
 
 def share_lost(points: Iterable[Point]) -> float | None:
-    """The share of all time of these points that was lost; `None` where no record says it."""
+    """Return the share of all time of these points that was lost; `None` if it is not recorded."""
     found = causes_of_points(points)
     return found.lost if found else None
 
 
 def grade_of_share_lost(share: float | None) -> GradeName:
-    """The grade of a share of lost time, in words; sound where it is not known."""
+    """Return the grade of a share of lost time; reliable if it is not known."""
     return GRADE_NAMES[max((one.grade for one in graded("lost time", share or 0.0, "")), default=0)]

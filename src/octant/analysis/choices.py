@@ -1,6 +1,6 @@
-"""Which value of a knob is best, by everything else that was varied, and what the worst one costs.
+"""Best value of a knob for each combination of the others, and the cost of the worst value.
 
-Best and worst are picked for their medians, so between values that are equally good noise alone puts the cost above 1.
+Best and worst are selected by their medians, so that noise alone makes the cost of equal values exceed 1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedFigures:
-    """The figures of one combination of the other knobs, best first."""
+    """Figures of one combination of the other knobs, best first."""
 
     knob: str
     others: Mapping[str, str]  # the other knobs that differ between combinations
@@ -41,22 +41,22 @@ class RankedFigures:
 
     @property
     def cost(self) -> Interval | Estimate:
-        """How many times as good the best is as the worst, over launches that have both."""
+        """The speed of the best over that of the worst, over launches that have both."""
         return _ratio(self.best, self.worst)
 
     @property
-    def as_good(self) -> tuple[Figure, ...]:
-        """Those besides the best that its launches cannot be told from: the interval of the ratio includes 1.
+    def equivalents(self) -> tuple[Figure, ...]:
+        """The figures that do not differ detectably from the best: the interval of the ratio includes 1.
 
-        None with fewer launches than a verdict needs.
+        Empty with fewer launches than a verdict requires.
         """
         return tuple(one for one in self.ranked[1:] if _same(self.best, one))
 
 
 def choices(figures: Iterable[Figure], knob: str) -> list[RankedFigures]:
-    """By everything but the knob, in the order of the figures; what has fewer than two values of it is left out.
+    """Return the ranked figures for each combination of the other knobs; groups with one value are skipped.
 
-    Figures without a value, and those that lost over half of their time, are not ranked.
+    Figures without a value, and invalid figures, are not ranked.
     """
     found: dict[tuple[object, ...], list[Figure]] = {}
     for figure in figures:
@@ -80,7 +80,7 @@ def _ranked(figures: Sequence[Figure]) -> tuple[Figure, ...]:
 
 
 def _logs(better: Figure, worse: Figure) -> list[float]:
-    """Logarithms of how many times as good one is as the other, in each launch that has both, else of the medians."""
+    """Return the logarithms of the speed ratio in each launch that has both, else of the medians."""
     sides = [{one.point.launch: one.value.middle for one in figure.counted} for figure in (better, worse)]
     sign = 1 if better.metric.better == "higher" else -1
     pairs = [(sides[0][launch], sides[1][launch]) for launch in sides[0] if launch in sides[1]]

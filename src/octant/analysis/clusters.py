@@ -1,4 +1,4 @@
-"""Which hardware threads are near each other by what a line of memory takes between them, beside what is told."""
+"""Groups of hardware threads by the time of a cache-line transfer, compared with the reported topology."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 Pair: TypeAlias = tuple[int, int]
 Partition: TypeAlias = tuple[CpuSet, ...]
-"""Hardware threads in groups, ordered by the lowest of each."""
+"""Groups of hardware threads, ordered by the lowest of each."""
 
 GAP = 1.4
-"""Groups are apart where the nearest pair between two of them takes so many times as long as what joins each."""
+"""Ratio of the nearest pair between two groups to the longest step within them, above which groups are separate."""
 UNITS = {"core": "cores", "l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA nodes", "package": "packages"}
 _SHOWN = ("core", "l3")
-"""Units whose threads must be nearer to each other than to others, if the machine has several: they share a cache."""
+"""Units with a shared cache, whose threads should be nearer to each other than to others."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class PairClusters:
 
 @dataclass(frozen=True)
 class Clusters:
-    """Groups that were found, the smallest first, beside those that are told."""
+    """Detected groups, the smallest first, and reported groups."""
 
     found: tuple[PairClusters, ...]
-    told: Mapping[str, Partition]  # by unit, of the threads that were measured
+    reported: Mapping[str, Partition]  # by unit, of the threads that were measured
     number: int  # of hardware threads
     pairs: int  # that were measured
 
@@ -49,23 +49,23 @@ class Clusters:
         return self.pairs == self.number * (self.number - 1) // 2
 
     @property
-    def untold(self) -> tuple[PairClusters, ...]:
-        """What was found and is told of no unit."""
-        return tuple(one for one in self.found if one.groups not in self.told.values())
+    def unreported(self) -> tuple[PairClusters, ...]:
+        """The detected groups that are no reported unit."""
+        return tuple(one for one in self.found if one.groups not in self.reported.values())
 
     @property
-    def unseen(self) -> tuple[str, ...]:
-        """Units that share a cache, as is told, and whose threads are no nearer to each other than to others."""
+    def undetected(self) -> tuple[str, ...]:
+        """Reported units with a shared cache whose threads are no nearer to each other than to others."""
         seen = [one.groups for one in self.found]
-        return tuple(unit for unit in _SHOWN if unit in self.told and self.told[unit] not in seen)
+        return tuple(unit for unit in _SHOWN if unit in self.reported and self.reported[unit] not in seen)
 
     def names(self, groups: Partition) -> str:
-        """What these groups are told to be: `cores`, `L3 caches and packages`; empty: nothing."""
-        return " and ".join(UNITS[unit] for unit, told in self.told.items() if told == groups)
+        """Return the reported units of these groups: `cores`, `L3 caches and packages`; empty: none."""
+        return " and ".join(UNITS[unit] for unit, reported in self.reported.items() if reported == groups)
 
 
 def values_of_pairs(figure: Figure) -> dict[Pair, float]:
-    """The value of each pair of hardware threads, the median over launches; none where the figure has no pairs."""
+    """Return the value of each pair of hardware threads, the median over launches."""
     by_pair: dict[Pair, list[float]] = {}
     for launch in figure.counted:
         for pair, value in launch.by_pair.items():
@@ -74,13 +74,13 @@ def values_of_pairs(figure: Figure) -> dict[Pair, float]:
 
 
 def clusters(values: Mapping[Pair, float], topology: Topology) -> Clusters:
-    """The groups among the hardware threads of these pairs."""
+    """Return the groups among the hardware threads of these pairs."""
     cpus = sorted({cpu for pair in values for cpu in pair})
-    return Clusters(_found(values, cpus), told_groups(topology, cpus), len(cpus), len(values))
+    return Clusters(_found(values, cpus), reported_groups(topology, cpus), len(cpus), len(values))
 
 
-def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
-    """By unit, how the system groups these hardware threads; units that make no or one group are left out."""
+def reported_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partition]:
+    """Return by unit how the system groups these hardware threads, without units that form one group or none."""
     wanted = frozenset(cpus)
     levels = {f"l{cache.level}" for cache in topology.caches or ()}
     found = {}
@@ -92,7 +92,7 @@ def told_groups(topology: Topology, cpus: Collection[int]) -> dict[str, Partitio
 
 
 def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
-    """These hardware threads with those that share most beside each other; what is not known comes last."""
+    """Return these hardware threads ordered so that those that share most are neighbours; unknown ones last."""
     last = 1 << 20
     units = ("core",) if topology.caches is None else ("l3", "l2", "core")
     places = {
@@ -108,7 +108,7 @@ def in_order(topology: Topology, cpus: Collection[int]) -> list[int]:
 
 
 def groups_text(groups: Partition, most: int = 4) -> str:
-    """`0,4; 1,5; 2,6 and 13 more`."""
+    """Return the groups as text: `0,4; 1,5; 2,6 and 13 more`."""
     more = f" and {len(groups) - most} more" if len(groups) > most else ""
     return "; ".join(numbers_text(group) for group in groups[:most]) + more
 
@@ -118,9 +118,9 @@ def _lowest(topology: Topology, unit: str, cpu: int) -> int:
 
 
 def _found(values: Mapping[Pair, float], cpus: Collection[int]) -> tuple[PairClusters, ...]:
-    """Cuts where the next step of joining nearest groups takes `GAP` times as long as the one before.
+    """Return cuts where the next step of single-linkage clustering takes `GAP` times as long as the previous one.
 
-    A single pair that was disturbed does not join what is apart, and what is near stays so by its other pairs.
+    A single disturbed pair neither joins separate groups nor separates near threads, which have other pairs.
     """
     home = {cpu: cpu for cpu in cpus}
     members = {cpu: {cpu} for cpu in cpus}

@@ -1,4 +1,4 @@
-"""Two runs side by side: what is faster, what is slower, and what cannot be told or compared."""
+"""Comparison of two runs: verdicts on common figures, and differing conditions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from octant import units
 from octant.analysis.conditions import differences, differing_shapes
-from octant.analysis.evidence import invalid_caveats, no_history, of_rounds, of_two_runs, values_behind
+from octant.analysis.evidence import invalid_caveats, judge_rounds, judge_two_runs, no_history, values_behind
 from octant.analysis.figures import includes
-from octant.analysis.matching import Defaults, in_turn, matched
+from octant.analysis.matching import Defaults, are_interleaved, matched
 from octant.stats import Grade, verdicts
 from octant.stats.intervals import MEANS
 from octant.stats.verdicts import MARGIN, Verdict
@@ -34,35 +34,35 @@ Word = Literal[verdicts.Word, "not comparable"]
 class Comparison:
     """One figure in both runs. Its ratio is the speed of B over A: above 1 is faster, for rates and for times.
 
-    The ratio is that of `values`, always.
+    The ratio is always that of `values`.
     """
 
     before: Figure | None
     after: Figure | None
     verdict: Verdict | None  # `None`: not comparable
     why: tuple[str, ...]
-    lost: bool = False  # A had a figure, and B tried and has none: a regression without a ratio
+    lost: bool = False  # A has a value and B failed: a regression without a ratio
 
     @property
     def figure(self) -> Figure:
-        """The row of A, or of B where A has none."""
+        """The row of A, or of B if A has none."""
         found = self.before or self.after
-        assert found is not None  # noqa: S101 - a comparison of nothing is never built
+        assert found is not None  # noqa: S101 - one of both always exists
         return found
 
     @property
     def word(self) -> Word:
-        """The verdict's."""
+        """The verdict."""
         return self.verdict.word if self.verdict else "not comparable"
 
     @property
     def is_alone(self) -> bool:
-        """Whether only one run has it, and the other did not try."""
+        """Whether only one run has it, and the other did not attempt it."""
         return (self.before is None or self.after is None) and not self.lost
 
     @property
     def speed(self) -> float | None:
-        """The ratio: that of the verdict, or of the two figures where there is no verdict on them."""
+        """The ratio of the verdict, or of the two figures if there is no verdict."""
         if self.verdict is None:
             return None
         if self.verdict.speed:
@@ -72,7 +72,7 @@ class Comparison:
 
     @cached_property
     def values(self) -> tuple[float | None, float | None]:
-        """The values of A and of B, in base units: those of the estimate of the ratio; medians where there is none."""
+        """The values of A and B, in base units: those of the estimated ratio, else medians."""
         if (
             self.before
             and self.after
@@ -84,65 +84,65 @@ class Comparison:
         return before, after
 
     @property
-    def values_are(self) -> str:
-        """What `values` are over the launches that are compared."""
+    def statistic(self) -> str:
+        """The statistic of `values` over the compared launches."""
         speed = self.verdict.speed if self.verdict else None
         return MEANS[speed.kind] if speed else "median"
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All figures of two runs, and what else differs between them."""
+    """Comparisons of all figures of two runs, and differing conditions."""
 
     before: Summary
     after: Summary
     margin: float
     figures: tuple[Comparison, ...]
-    differences: tuple[tuple[str, str, str], ...]  # what, in A, in B
+    differences: tuple[tuple[str, str, str], ...]  # condition, value in A, value in B
     gate: bool = False  # whether the verdicts are those of a gate
 
     @property
     def pair(self) -> Pair | None:
-        """How the two were measured in turn; `None` where they were not."""
+        """How the two runs were interleaved; `None` if they were not."""
         pair = self.after.run.pair
         return pair if pair and pair.partner == self.before.run.id else None
 
     @property
     def of_programs(self) -> bool:
-        """Whether two programs of the user were measured in turn."""
+        """Whether two programs of the user were interleaved."""
         requests = [request for run in self.runs for request in run.requests]
         return bool(self.pair and requests) and all(request.subject.command for request in requests)
 
     @property
     def runs(self) -> tuple[StoredRun, StoredRun]:
-        """A and B as they are stored."""
+        """The stored runs A and B."""
         return self.before.run, self.after.run
 
     @property
     def rounds(self) -> int:
-        """Paired rounds of the figure that has most of them; 0 for runs that were not measured in turn."""
+        """The most paired rounds of a figure; 0 for runs that were not interleaved."""
         return max((verdict.number for verdict in self.verdicts), default=0) if self.pair else 0
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """On every figure that can be compared."""
+        """The verdicts on all figures that can be compared."""
         return [one.verdict for one in self.figures if one.verdict]
 
     @property
     def compared(self) -> int:
-        """How many figures can be compared."""
+        """The number of figures that can be compared."""
         return len(self.verdicts)
 
     @property
     def regressions(self) -> list[Comparison]:
-        """What a gate stops at: slower figures, and figures that B tried and could not give."""
+        """The figures that fail a gate: slower ones, and those that B attempted without a value."""
         return [figure for figure in self.figures if figure.word == "slower" or figure.lost]
 
     @property
     def undecided(self) -> list[Comparison]:
-        """The figures of both runs on which nothing is proven: neither a difference nor that there is none.
+        """The common figures for which neither a difference nor equivalence is proven.
 
-        A gate that finds no regression has not passed with any of them. Those that B lost are regressions.
+        A gate without regressions does not pass with any of them. Figures that B failed to measure are regressions.
         """
         return [
             one
@@ -151,12 +151,12 @@ class Comparisons:
         ]
 
     def of(self, word: Word) -> list[Comparison]:
-        """The figures with one verdict."""
+        """Return the figures with this verdict."""
         return [figure for figure in self.figures if figure.word == word]
 
     @property
     def shapes(self) -> tuple[tuple[str, tuple[Size, ...], tuple[Size, ...]], ...]:
-        """Of figures that only one run has, and the other one with another size: workload, sizes in A and in B."""
+        """Figures that both runs have with other sizes: workload, sizes in A and in B."""
         groups: dict[tuple[Hashable, ...], tuple[dict[Size, None], dict[Size, None]]] = {}
         for one in (one for one in self.figures if one.is_alone):
             of = one.figure.identity
@@ -170,7 +170,7 @@ class Comparisons:
         return tuple((name, tuple(in_a), tuple(in_b)) for name, (in_a, in_b) in found.items())
 
     def couples(self) -> tuple[tuple[Request, Request], ...]:
-        """The requests of A and B that have a figure in common, or should have: what to ask to compare them once more."""
+        """Return the requests of A and B that have, or should have, a common figure."""
         found: dict[tuple[str, str], tuple[Request, Request]] = {}
         for one in self.figures:
             before, after = _request_of(self.before, one.before), _request_of(self.after, one.after)
@@ -195,16 +195,15 @@ def compare(
     gate: bool = False,
     history: History = no_history,
 ) -> Comparisons:
-    """Matches the figures of two runs (`analysis.matching`), and judges each.
+    """Match the figures of two runs (`analysis.matching`), and judge each.
 
-    Runs that were measured in turn are judged by their paired rounds, others as two occasions.
+    Interleaved runs are judged by their paired rounds, others as two occasions.
 
     Args:
         margin: the smallest relative difference of interest.
-        curves: points of curves take part too.
-        gate: verdicts that keep 5 % false alarms in all figures together (Holm), else of those found (Benjamini and
-            Hochberg).
-        history: what is known of other occasions; asked for runs that were not measured in turn.
+        curves: include points of curves.
+        gate: bound the family-wise error rate (Holm), else the false discovery rate (Benjamini and Hochberg).
+        history: other occasions, for runs that were not interleaved.
 
     Raises:
         Refusal: fewer paired rounds than a gate over so many figures needs.
@@ -214,9 +213,9 @@ def compare(
     both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
     found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs), gate)
     if found.pair:
-        judged = of_rounds(both, (before.run, after.run), found.pair, margin, gate)
+        judged = judge_rounds(both, (before.run, after.run), found.pair, margin, gate)
     else:
-        judged = of_two_runs(both, (before.run, after.run), margin, history)
+        judged = judge_two_runs(both, (before.run, after.run), margin, history)
     by_row = {id(old): verdict for (old, _), verdict in zip(both, judged, strict=True)}
     figures = tuple(_comparison((before, after), old, new, by_row.get(id(old))) for old, new in rows)
     found = replace(found, figures=figures)
@@ -243,9 +242,9 @@ def _alone(sides: tuple[Summary, Summary], old: Figure | None, new: Figure | Non
 
 
 def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failure]:
-    """What failed in B of what a figure of A is of: where they were measured in turn, launches of the same couple."""
+    """Return the failures in B of a figure of A; for interleaved runs, those of the paired launches."""
     numbers = [number for number, request in enumerate(before.requests) if request.key == old.request]
-    if in_turn(before, after) and numbers and numbers[0] < len(after.requests):
+    if are_interleaved(before, after) and numbers and numbers[0] < len(after.requests):
         partner = after.requests[numbers[0]]
         if partner.subject.command:
             return [failure for failure in after.failures if after.request_of(failure.launch) == partner]
@@ -253,9 +252,9 @@ def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failu
 
 
 def _obstacles(old: Figure, new: Figure) -> list[str]:
-    """Why two rows cannot be compared."""
+    """Return the reasons why two rows cannot be compared."""
     a, b = old.points[0], new.points[0]
-    found = [f"wrong answer in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
+    found = [f"wrong result in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
     found += [
         f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_caveats(row)
@@ -265,7 +264,7 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
         *(
             ()
             if {"imported"} & {*a.notes, *b.notes}
-            else (  # another tool's output does not say these
+            else (  # outputs of other tools do not state these
                 ("start synchronised", a.sync, b.sync),
                 ("work counted", _work(a), _work(b)),
             )
@@ -280,7 +279,7 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
 
 
 def _no_ratio(name: str, row: Figure) -> str:
-    """Why a right answer has no ratio: its metric could not be made, or is zero or no number."""
+    """Return the reason why a correct result has no ratio: it is missing, zero or not a number."""
     if row.wrong:
         return ""
     if row.value is None:
@@ -291,7 +290,7 @@ def _no_ratio(name: str, row: Figure) -> str:
 
 
 def _work(point: Point) -> str:
-    """The declared work in proportion to its largest part: chunks of another length still do the same work."""
+    """Return the declared work relative to its largest part; chunks of another length do the same work."""
     parts = {name: point.count(name) for work in point.work for name in work.counts}
     most = max(parts.values(), default=0)
     return ", ".join(f"{name} {value / most:.4g}" for name, value in parts.items() if value) if most else "none"
@@ -302,7 +301,7 @@ def _yes_or_no(value: object) -> str:
 
 
 def _remarks(old: Figure, new: Figure) -> list[str]:
-    """What to keep in mind: other memory than in the other run, caveats about either side."""
+    """Return remarks on a comparison: different pages or sizes, and caveats of either side."""
     shares = [[b.huge_share for p in row.points for rank in p.given for b in rank.buffers] for row in (old, new)]
     sizes = [dict(row.identity.knobs) for row in (old, new)]
     found = [

@@ -1,4 +1,4 @@
-"""Under which conditions two runs were measured: what differs between them besides what is compared."""
+"""Conditions of two runs, and their differences."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 MOMENTARY = frozenset({"frequency_now_hz", "steal_fraction", "swap_used_bytes"})
-"""Facts that differ between any two runs and say nothing about either."""
+"""Facts that differ between any two runs and are no conditions."""
 NOT_SET, NOT_LOADED = "not set", "not loaded"
 _OF_LAUNCHES = " of the launches"
-"""After the name of a variable that Octant set for them."""
+"""Suffix of variables that Octant set for launches."""
 
 _PROGRAM, _LIBRARY = "build of the program", "library "
 
 Difference = tuple[str, str, str]
-"""What differs, what it is in A, and what in B."""
+"""Condition, value in A, value in B."""
 
 
 def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> tuple[Difference, ...]:
-    """What differs between two runs: machines, software and environment, and how the compared figures were started.
+    """Return the differences between two runs: machines, software, environment, and starts of the figures.
 
     Args:
-        pairs: the figures that both runs have.
+        pairs: common figures of both runs.
     """
     of_runs, seeds = _differing(_facts(before), _facts(after)), _differing(_seed(before), _seed(after))
-    if before.imported or after.imported:  # another tool says next to nothing of the machine
+    if before.imported or after.imported:  # other tools hardly describe the machine
         of_runs, seeds = [row for row in of_runs if NOT_SET not in row], []
     return (*of_runs, *_of_launches(before, after, pairs), *seeds)
 
 
 def differing_shapes(shapes: Iterable[tuple[str, Sequence[Size], Sequence[Size]]]) -> tuple[Difference, ...]:
-    """What differs between figures that are not compared because of their ranks and threads, by workload.
+    """Return the differences in ranks and threads of figures that are therefore not compared, by workload.
 
     Args:
-        shapes: the workload, the sizes in A and those in B.
+        shapes: workload, sizes in A, and sizes in B.
     """
     rows = [
         (f"ranks × threads of {name}", *(", ".join(dict.fromkeys(map(shape_text, side))) for side in sides))
@@ -94,16 +94,16 @@ def _facts(run: StoredRun) -> Mapping[str, str]:
 
 
 def _seed(run: StoredRun) -> Mapping[str, str]:
-    """Of the order of the launches, of the points in them and of the hardware threads; an imported run has none."""
+    """Return the seed of the order of launches, points and hardware threads; an imported run has none."""
     return {} if run.imported else {"seed": str(run.seed)}
 
 
 def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figure, Figure]]) -> list[Difference]:
-    """The conditions of launches, which may differ for some figures only: then how many is said."""
+    """Return the conditions that differ between launches, with the number of figures if not all differ."""
     found: dict[str, list[tuple[str, str]]] = {}
     for old, new in pairs:
         sides = _conditions(before, old), _conditions(after, new)
-        started = all("launcher" in side for side in sides)  # of both it is recorded how they were
+        started = all("launcher" in side for side in sides)  # both starts are recorded
         for name, old_value, new_value in _differing(*sides):
             in_a, in_b = (
                 NOT_LOADED if one == NOT_SET and name.startswith(_LIBRARY) else one for one in (old_value, new_value)
@@ -119,7 +119,7 @@ def _of_launches(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figu
 
 
 def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
-    """The conditions of all launches of a figure, by name; of several values all."""
+    """Return the conditions of all launches of a figure by name; several values are joined."""
     found: dict[str, dict[str, None]] = {}
     for point in (point for one in (figure, *figure.equal) for point in one.points):
         request, planned = run.request_of(point.launch), run.plans.get(point.launch)
@@ -129,15 +129,15 @@ def _conditions(run: StoredRun, figure: Figure) -> dict[str, str]:
 
 
 def _of_launch(point: Point, request: Request | None, planned: Planned | None) -> dict[str, str]:
-    """What was asked of a launch besides its cell, how it was started, and what it was given.
+    """Return the conditions of a launch: request, start and resources, except its cell.
 
-    What an older or an imported run does not record is left out.
+    Conditions that older or imported runs do not record are omitted.
     """
     found: dict[str, str] = {}
     if request:
         found |= _of_program(request.subject)
         found["MPI settings"] = _assigned(request.mpi) or "none"
-        unplaced = "none requested" if request.subject.command else "a hardware thread for each thread"
+        unplaced = "none requested" if request.subject.command else "one hardware thread per thread"
         found["placement"] = request.shape.place or unplaced
         found["emulated link"] = request.shape.link or "none"
     if planned:
@@ -160,9 +160,9 @@ def _of_launch(point: Point, request: Request | None, planned: Planned | None) -
 
 
 def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[str, str]:
-    """The builds of a user's program and of the libraries that it loads at its start.
+    """Return the builds of a user's program and of the libraries that it loads at its start.
 
-    That of the program has the same name for all programs, so that those of two with different names are compared.
+    The program has the same key for all programs, so that two programs with different names are compared.
     """
     own = subject.program if subject.program in builds else next(iter(builds), "")
     named = {name: f"{_LIBRARY}{name}" if ".so" in name else f"build: {name}" for name in builds} | {own: _PROGRAM}
@@ -170,7 +170,7 @@ def _files_of_program(subject: Subject, builds: Mapping[str, object]) -> dict[st
 
 
 def _of_program(subject: Subject) -> dict[str, str]:
-    """How a user's program was started; nothing of a workload."""
+    """Return how a user's program was started; nothing for a workload."""
     if not subject.command:
         return {}
     return {
@@ -189,7 +189,7 @@ def _hosts(point: Point) -> str:
 
 
 def _scheduling(point: Point) -> str:
-    """How the ranks were scheduled, without names of groups, which every session or job draws anew."""
+    """Return the scheduling of the ranks, without group names, which differ in every session."""
     every = [rank.scheduling for rank in point.given if rank.scheduling]
     plain = [replace(one, autogroup="", group="", quota_group="").text for one in every]
     return _together(text.replace(" ()", "") for text in plain) if plain else ""

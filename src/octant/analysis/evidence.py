@@ -1,4 +1,4 @@
-"""What verdicts on the figures of two runs rest on: paired rounds, or two occasions with those before them."""
+"""Evidence of verdicts on figures of two runs: paired rounds, or two occasions with earlier ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figures_of
-from octant.analysis.given import mismatches_of
+from octant.analysis.mismatches import mismatches_of
 from octant.failure import Refusal
 from octant.stats import Caveat, Grade
 from octant.stats.gate import gate_verdicts, least_rounds, planned_looks, until_sure_verdicts
@@ -29,41 +29,41 @@ if TYPE_CHECKING:
     from octant.store import Pair
 
 Runs: TypeAlias = tuple[StoredRun, StoredRun]
-Both: TypeAlias = Sequence[tuple[Figure, Figure]]
-"""Figures that can be compared: of A, of B."""
+FigurePairs: TypeAlias = Sequence[tuple[Figure, Figure]]
+"""Pairs of comparable figures of A and B."""
 
 APART = timedelta(hours=1)
-"""Runs and launches that began closer to one another are of one occasion."""
+"""Runs and launches that started within this time are of one occasion."""
 ENOUGH = 12
-"""Occasions of a figure; more change its verdict little, and each takes time to read."""
+"""Maximum number of occasions of a figure; more change its verdict little, and each takes time to read."""
 
 
 @dataclass(frozen=True)
 class Occasion:
-    """What a figure was at another time."""
+    """Value of a figure at another time."""
 
     begun: datetime
     value: float  # base units
 
 
-History = Callable[[Runs, Both], Sequence[Sequence[Occasion]]]
-"""The occasions of each figure of two runs, without those of these runs."""
+History = Callable[[Runs, FigurePairs], Sequence[Sequence[Occasion]]]
+"""Function that returns the other occasions of each figure of two runs."""
 
 
-def no_history(_runs: Runs, both: Both) -> Sequence[Sequence[Occasion]]:
-    """Nothing is known of other occasions."""
+def no_history(_runs: Runs, both: FigurePairs) -> Sequence[Sequence[Occasion]]:
+    """Return no other occasions."""
     return [()] * len(both)
 
 
-def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
-    """Verdicts from the rounds in which two runs were measured.
+def judge_rounds(both: FigurePairs, runs: Runs, pair: Pair, margin: float, gate: bool) -> list[Verdict]:
+    """Return verdicts from the rounds in which two runs were measured.
 
-    Rounds that may be judged before their planned number are judged by what allows for that, in a report too.
+    Runs with early stopping are judged by sequential tests, also in a report.
 
     Raises:
-        Refusal: fewer rounds than a gate over so many figures needs.
+        Refusal: fewer rounds than a gate over so many figures requires.
     """
-    if not both:  # B could give none of A's figures: a gate has its answer
+    if not both:  # B has none of A's figures
         return []
     ratios = [log_ratios(old, new) for old, new in both]
     rounds, least, period = max(map(len, ratios), default=0), least_rounds(len(both)), _period(runs, both)
@@ -81,20 +81,22 @@ def of_rounds(both: Both, runs: Runs, pair: Pair, margin: float, gate: bool) -> 
 
 
 def too_few_rounds(figures: int, rounds: int) -> str:
-    """Why a gate does not decide on so few rounds, and what to do."""
+    """Return the refusal of a gate on so few rounds, with the remedy."""
     least = least_rounds(figures)
-    what = f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds ({least} are needed)"
+    what = (
+        f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds (at least {least} are required)"
+    )
     return f"{what}; try octant compare --gate --rounds {least}"
 
 
 def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:
-    """The logarithms of B's speed over A's, one for each round in which both sides answered, within an hour."""
+    """Return the logarithms of B's speed over A's for each round in which both have values within an hour."""
     before, after = (log_speeds(side, old.metric.better) for side in _values_in_rounds(old, new))
     return np.asarray(after - before, np.float64)
 
 
 def _values_in_rounds(old: Figure, new: Figure) -> tuple[list[float], list[float]]:
-    """The values of A and of B in each round in which both sides answered, within an hour."""
+    """Return the values of A and B in each round in which both have values within an hour."""
     before, after = (
         {int(one.point.launch.rpartition("-")[2]): one for one in row.launches if one.counts} for row in (old, new)
     )
@@ -103,9 +105,9 @@ def _values_in_rounds(old: Figure, new: Figure) -> tuple[list[float], list[float
 
 
 def values_behind(old: Figure, new: Figure, verdict: Verdict) -> tuple[float, float] | None:
-    """The values of A and B whose ratio is that of the verdict, in base units; `None` where the verdict has none.
+    """Return the values of A and B whose ratio is that of the verdict, in base units; `None` without a ratio.
 
-    Medians over the launches of each side would have another ratio, which may even contradict it.
+    Medians of each side have another ratio, which may contradict the verdict.
     """
     if verdict.speed is None:
         return None
@@ -117,13 +119,13 @@ def values_behind(old: Figure, new: Figure, verdict: Verdict) -> tuple[float, fl
 
 
 def _are_one_occasion(one: LaunchFigure, other: LaunchFigure) -> bool:
-    """Not where a stop came between two launches, which were gone on with later."""
+    """Return whether two launches are of one occasion, without an interruption of an hour or more."""
     begun = [launch.point.process.begun for launch in (one, other)]
     return begun[0] is None or begun[1] is None or abs(begun[0] - begun[1]) < APART
 
 
-def of_two_runs(both: Both, runs: Runs, margin: float, history: History) -> list[Verdict]:
-    """Verdicts from two runs that were not measured in turn."""
+def judge_two_runs(both: FigurePairs, runs: Runs, margin: float, history: History) -> list[Verdict]:
+    """Return verdicts from two runs that were not interleaved."""
     tested = [rows for rows in both if min(len(row.counted) for row in rows) >= LEAST_LAUNCHES]
     known = dict(zip(map(id, tested), history(runs, tested) if tested else (), strict=True))
     occasions = [known.get(id(rows), ()) for rows in both]
@@ -137,8 +139,8 @@ def _two_runs(old: Figure, new: Figure, occasions: Sequence[Occasion]) -> TwoRun
     return TwoRuns(sides[0], sides[1], log_speeds([one.value for one in occasions], better))
 
 
-def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
-    """From the first launch of these figures to the last."""
+def _period(runs: Runs, both: FigurePairs, occasions: Sequence[Sequence[Occasion]] = ()) -> Period:
+    """Return the period from the first launch of these figures to the last."""
     periods = [row.value.period for rows in both for row in rows if row.value]
     times = [one.begun for seen in occasions for one in seen]
     times += [time for period in periods for time in (period.begin, period.end)]
@@ -147,14 +149,14 @@ def _period(runs: Runs, both: Both, occasions: Sequence[Sequence[Occasion]] = ()
 
 
 def invalid_caveats(row: Figure) -> list[Caveat]:
-    """What makes a verdict on a figure impossible. A wide interval does not: the ratio has its own."""
+    """Return the caveats that rule out a verdict; a wide interval does not, since the ratio has its own."""
     return [one for one in row.caveats if one.grade == Grade.INVALID and one.kind != "wide interval"]
 
 
 def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
-    """The history that stored runs make: those of the same machine, cell, build and settings as A's figure, or as B's.
+    """Return the history in stored runs: same machine, cell, build and settings as A's or B's figure.
 
-    Of the two the one with more occasions. A run that began within an hour of A, of B or of another occasion is none.
+    The program with more occasions is used. A run that started within an hour of A, B or another occasion is skipped.
 
     Args:
         stored: runs of this machine; the first are preferred.
@@ -162,7 +164,7 @@ def occasions_in(stored: Callable[[], Iterable[StoredRun]]) -> History:
     return functools.partial(_history, stored)
 
 
-def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: Both) -> list[list[Occasion]]:
+def _history(stored: Callable[[], Iterable[StoredRun]], runs: Runs, both: FigurePairs) -> list[list[Occasion]]:
     sides = [[(*row.identity.same_program, row.metric.name) for row in rows] for rows in both]
     rows = {
         program: row
@@ -191,7 +193,7 @@ def _started(run: StoredRun) -> datetime:
 
 
 def _values(run: StoredRun, rows: dict[tuple[object, ...], Figure]) -> Iterable[tuple[tuple[object, ...], float]]:
-    """Those of the sought figures that a run has, by program."""
+    """Yield the values of the wanted figures in a run, by program."""
     points: dict[tuple[object, ...], dict[str, Point]] = {}
     for point in run.points:
         points.setdefault(run.identity_of(point).same_program, {})[point.launch] = point

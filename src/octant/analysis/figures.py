@@ -1,7 +1,7 @@
-"""From points to figures: what every launch of a cell says, what they say together, and the limits that they provide.
+"""Figures from measurements: values of launches, their combination, and the limits that they provide.
 
-Samples are read one point at a time and dropped: a launch keeps its value, its own interval, a sketch of its times,
-and samples thinned to a budget, for pictures.
+Samples are read one measurement at a time and dropped. A launch keeps its value, its interval, a sketch of its times,
+and thinned samples for pictures.
 """
 
 from __future__ import annotations
@@ -46,20 +46,23 @@ if TYPE_CHECKING:
     from octant.workload import Workload
 
 
-BEYOND = 1.05  # a share of the limit that no noise of a good measurement explains
-KEPT = 1000  # samples of a launch that a figure keeps for pictures
+BEYOND = 1.05  # share of the limit that noise does not explain
+BEYOND_TEXT = "the value exceeds its limit, whose measurement was probably disturbed; measure both again"
+KEPT = 1000  # maximum number of samples of a launch for pictures
 _LOST = ("lost time", "stolen time")
 
 
 @dataclass(frozen=True)
 class MeasuredCell:
-    """What the figures of a cell are made from."""
+    """Input of the figures of a cell."""
 
     workload: Workload
     points: Sequence[Point]  # one per launch
     metrics: Sequence[Metric]
-    mismatches: Mapping[int, tuple[str, ...]] = field(default_factory=dict)  # with what was asked, by a point's place
-    identity: Identity | None = None  # of the first point; `None`: as far as the point itself says it
+    mismatches: Mapping[int, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # differences from the request, by index of the point
+    identity: Identity | None = None  # of the first point; `None`: derived from the point
 
 
 @dataclass(frozen=True)
@@ -68,50 +71,54 @@ class LaunchFigure:
 
     metric: Metric
     point: Point
-    value: stats.Interval  # base units; of this launch's own samples
+    value: stats.Interval  # base units; from the samples of this launch
     samples: NDArray[np.float64]  # base units, in time order, at most `KEPT` of them, the extremes among them
-    count: int  # samples or windows there were
+    count: int  # number of samples or windows
     times: Sketch  # of all steady samples of the step, ns, each for `point.batch` chunks or steps
     caveats: tuple[Caveat, ...]
-    by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
-    mismatches: tuple[str, ...] = ()  # what was given is not what was asked
-    whole_s: float | None = None  # of a share of time: what it is a share of
-    lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
-    by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
-    speeds: tuple[tuple[Lane, float], ...] = ()  # of lanes or ranks that worked alone at once, chunks or steps a second
-    slowed: float | None = None  # how many times worse the value is than by the CPU time of lanes that work alone
+    by_group: tuple[float, ...] = ()  # if the metric does not reduce groups
+    mismatches: tuple[str, ...] = ()  # differences from the request
+    whole_s: float | None = None  # of a share of time: the total
+    lanes: tuple[LaneTime, ...] = ()  # lost time of each lane, if interruptions are measured
+    by_pair: Mapping[tuple[int, int], float] = field(
+        default_factory=dict
+    )  # by pair of hardware threads, if pairs are measured
+    speeds: tuple[
+        tuple[Lane, float], ...
+    ] = ()  # of concurrent lanes or ranks that work alone, in chunks or steps per second
+    slowed: float | None = None  # slowdown relative to the CPU time of lanes that work alone
 
     @property
     def counts(self) -> bool:
-        """Whether it enters the figure: not where more than half of its time was lost."""
+        """Whether it enters the figure: not if more than half of its time was lost."""
         return not any(one.grade == Grade.INVALID and one.kind in _LOST for one in self.caveats)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One metric of a cell, made from all its launches; a wrong answer has no speed."""
+    """One metric of a cell, from all its launches. A wrong result has no value."""
 
     workload: Workload
     metric: Metric
     points: tuple[Point, ...]  # one per launch
     identity: Identity
-    launches: tuple[LaunchFigure, ...]  # those with a right answer
-    wrong: tuple[Result, ...] = ()  # the checks that failed
-    missing: str = ""  # why right launches have no value: "there is no series 'phase/pack'"
-    failed: int = 0  # launches that gave no point of the cell
+    launches: tuple[LaunchFigure, ...]  # launches with a correct result
+    wrong: tuple[Result, ...] = ()  # failed checks
+    missing: str = ""  # reason for missing values: "there is no series 'phase/pack'"
+    failed: int = 0  # launches without a point of the cell
     why_failed: str = ""  # the reason of the first of them
     limit: Limit | None = None
-    is_limit: bool = False  # it provides a limit of this run, so it has no share of it
-    request: str = ""  # the key of the request that it answers
+    is_limit: bool = False  # it provides a limit of this run and has no share of it
+    request: str = ""  # key of its request
     label: str = ""  # of the request
-    title: str = ""  # the label and the values of the knobs that the request swept
+    title: str = ""  # label and values of the knobs that the request varied
     show: Presentation = field(default_factory=Presentation)
-    beside: tuple[Caveat, ...] = ()  # what looks at the machine, at both ends of the run, say against it
-    equal: tuple[Figure, ...] = ()  # of other requests of this run, whose launches count as launches of this one
+    probe_caveats: tuple[Caveat, ...] = ()  # caveats of the probes at both ends of the run
+    equal: tuple[Figure, ...] = ()  # the same figure of other requests of this run, whose launches are included
 
     @property
     def point(self) -> Point:
-        """The first launch's."""
+        """The point of the first launch."""
         return self.points[0]
 
     @property
@@ -121,14 +128,14 @@ class Figure:
 
     @property
     def mode(self) -> str:
-        """How many worked, and how: one, threads, star (copies that work alone) or all (together)."""
+        """The mode: one, threads, star (copies that work alone) or all (together)."""
         return mode_of(self.point)
 
     @property
     def name(self) -> str:
-        """The title, with the mode unless the title says it, or it is of a user's program, whose mode is not known.
+        """The title, with the mode unless the title contains it. Programs of users have no mode.
 
-        Of imported figures, whose number of ranks is not that of one machine, the ranks.
+        Imported figures state the ranks, which are not those of one machine.
         """
         says_all = self.mode in self.title or is_program(self.workload.name)
         mode = unstated_counts(self.point) or self.mode
@@ -139,14 +146,14 @@ class Figure:
 
     @property
     def link(self) -> str:
-        """What joined emulated hosts; "": none, it is a figure of this machine."""
+        """The emulated link between hosts; "": none, it is a figure of this machine."""
         return self.point.process.link
 
     @cached_property
     def counted(self) -> tuple[LaunchFigure, ...]:
-        """The launches that the value is made of, those of equal points too, in the order in which they were made.
+        """The launches that determine the value, including those of equal figures, in the order of their start.
 
-        Where more than half of the time of every launch was lost, all of them.
+        All launches, if each lost more than half of its time.
         """
         every = [launch for launches in self._sides for launch in launches]
         return tuple(sorted(every, key=_start))
@@ -160,21 +167,21 @@ class Figure:
 
     @cached_property
     def value(self) -> stats.Estimate | None:
-        """The figure in base units, with what is known of its uncertainty; a wrong answer has none.
+        """The figure in base units, with its uncertainty; a wrong result has none.
 
-        Of a figure that is not measurable no interval is known, in whichever view.
+        A figure that is not measurable has no interval in any view.
         """
         found = self._estimate
         return found.without_interval if found and self.invalid else found
 
     @cached_property
     def _estimate(self) -> stats.Estimate | None:
-        """What the launches say, with an interval of any width."""
+        """The estimate over launches, with an interval of any width."""
         return None if self.wrong or not self.launches else value_of(self.counted)
 
     @cached_property
     def next_launch(self) -> stats.Estimate | None:
-        """Where one more launch would lie now; `None` for fewer than six, and of what is not measurable."""
+        """The prediction interval of one more launch; `None` for fewer than six, or if not measurable."""
         if self.value is None or self.invalid:
             return None
         if self.metric.is_share:
@@ -182,7 +189,7 @@ class Figure:
         return stats.next_launch([launch.value for launch in self.counted], self.value.period)
 
     def at(self, step_s: float) -> float | None:
-        """The metric's value if the step, or a chunk of every lane, took so long; `None` where that says nothing."""
+        """Return the metric's value for this time of the step, or of a chunk of every lane; `None` if unrelated."""
         point = self.point
         counts = {name: point.count(name) for work in point.work for name in work.counts}
         return self.metric.at(step_s, counts, point.parts)
@@ -202,20 +209,18 @@ class Figure:
 
     @cached_property
     def caveats(self) -> tuple[Caveat, ...]:
-        """What casts doubt on the figure: of each kind the worst, the worst kinds first."""
+        """The worst caveat of each kind, the worst kinds first."""
         beyond = (self.of_limit or 0) > BEYOND
-        disturbed = (
-            caveat("beyond its limit", "beyond its limit: what set the limit was disturbed", self.of_limit or 0.0),
-        ) * beyond
+        disturbed = (caveat("measured above the limit", BEYOND_TEXT, self.of_limit or 0.0),) * beyond
         return stats.worst_of_each_kind((*self._caveats, *disturbed))
 
     @cached_property
     def _caveats(self) -> tuple[Caveat, ...]:
-        """Those that do not come from the limit."""
+        """The caveats that do not depend on the limit."""
         found = [one for launch in self.counted for one in launch.caveats]
         if self._estimate is None:
             return tuple(found)
-        found += [*self.beside, *self._left_out]
+        found += [*self.probe_caveats, *self._excluded]
         found += caveats_about_seats([launch.point for launch in self.counted])
         return (
             *found,
@@ -230,23 +235,23 @@ class Figure:
 
     @property
     def tried(self) -> int:
-        """How many launches there were, those of equal points too, whatever came of them."""
+        """The number of launches, including failed ones and those of equal figures."""
         return sum(len(one.points) + one.failed for one in (self, *self.equal))
 
     @property
-    def counting(self) -> int:
-        """How many launches count; 0 where each lost more than half of its time, though a value is made of them."""
+    def valid_count(self) -> int:
+        """The number of launches that count; 0 if each lost more than half of its time."""
         return sum(launch.counts for launch in self.counted) if self.value else 0
 
     @property
     def count_text(self) -> str:
-        """How many launches count, and of how many: `6`, `5 of 6`, `0 of 9`; empty without a value."""
-        number = self.counting
+        """The number of launches that count, and of all: `6`, `5 of 6`, `0 of 9`; empty without a value."""
+        number = self.valid_count
         return "" if self.value is None else str(number) if number == self.tried else f"{number} of {self.tried}"
 
     @property
-    def _left_out(self) -> tuple[Caveat, ...]:
-        """That launches are not in the value, and why."""
+    def _excluded(self) -> tuple[Caveat, ...]:
+        """The caveat about excluded launches, with the reasons."""
         every = (self, *self.equal)
         failed = sum(one.failed for one in every)
         without = sum(len(one.points) - len(one.launches) for one in every)
@@ -256,26 +261,28 @@ class Figure:
         reasons = (
             (failed, f"failed ({why})" if why else "failed"),
             (without, f"gave no value ({missing})"),
-            (lost, "lost more than half of their time, and do not count"),
+            (lost, "excluded (more than half of the CPU time lost)"),
         )
         texts = [f"{number} of {self.tried} launches {why}" for number, why in reasons if number]
-        return (caveat("launches left out", "; ".join(texts), failed + without + lost),) if texts else ()
+        return (caveat("launches excluded", "; ".join(texts), failed + without + lost),) if texts else ()
 
     @property
     def invalid(self) -> bool:
-        """Whether it is none that a share of a limit, a limit or a verdict may be made of."""
+        """Whether it must not be used for a share of a limit, a limit or a verdict."""
         return any(one.grade == Grade.INVALID for one in self._caveats)
 
     @property
     def mismatches(self) -> tuple[str, ...]:
-        """What launches were given other than asked, each once."""
+        """The differences of launches from the request, each once."""
         return tuple(dict.fromkeys(text for launch in self.launches for text in launch.mismatches))
 
 
 def includes(failure: Failure, figure: Figure) -> bool:
-    """Whether what failed includes a figure's cell: lists of values do, and knobs that the figure does not know may."""
+    """Return whether a failure includes a figure's cell. Lists of values and unknown knobs match."""
     name = failure.workload
-    same_ranks = is_program(name) or failure.ranks == figure.point.ranks  # the command line of a cell says how many
+    same_ranks = (
+        is_program(name) or failure.ranks == figure.point.ranks
+    )  # the command line of a cell determines the ranks
     if name != figure.workload.name or not same_ranks:
         return False
     effort = effort_knobs(name)
@@ -290,16 +297,16 @@ def _start(launch: LaunchFigure) -> float:
 
 
 def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
-    """What launches of the same thing say together, in base units: their median, or the share of all their time.
+    """Return the value of launches in base units: their median, or the share of their total time.
 
-    Where a record does not say what a launch's share is a share of, all launches count alike.
+    If a record does not state the total of a share, all launches have equal weight.
 
     Raises:
-        ValueError: no launches, or no record says when its launch started. Those of a store do.
+        ValueError: no launches, or no record states its start time. Stored records do.
     """
     begun = [begun for launch in launches if (begun := launch.point.process.begun)]
     if not begun:
-        raise ValueError("no record says when its launch started")
+        raise ValueError("no record states the start time of its launch")
     period = Period(min(begun), max(begun))
     if not launches[0].metric.is_share:
         return stats.median_over_launches([launch.value for launch in launches], period)
@@ -309,10 +316,9 @@ def value_of(launches: Sequence[LaunchFigure]) -> stats.Estimate:
 
 
 def mode_of(point: Point) -> str:
-    """one, threads (of one rank), star (ranks that work alone, each its own copy) or all (ranks together).
+    """Return the mode: one, threads (of one rank), star (ranks that work alone) or all (ranks together).
 
-    Idle ranks do not count. `not stated`: an imported file does not state the number of ranks, or that of the threads
-    of its single rank.
+    Idle ranks do not count. `not stated`: an imported file does not state the ranks, or the threads of its single rank.
     """
     if point.working_ranks is None:
         return NOT_STATED
@@ -324,7 +330,7 @@ def mode_of(point: Point) -> str:
 def launch_figures(
     point: Point, metrics: Sequence[Metric], mismatches: tuple[str, ...] = ()
 ) -> dict[str, LaunchFigure | NoSamplesError]:
-    """What one launch says in each of these metrics, or why it says nothing; reads the point's samples once."""
+    """Return the figure of one launch in each metric, or the error; the samples are read once."""
     try:
         samples = point.read()
     except RecordError as error:
@@ -352,16 +358,16 @@ def _launch_figure(
     mismatches: tuple[str, ...],
 ) -> LaunchFigure:
     samples, value = measured.samples, measured.value
-    if not math.isfinite(value):  # a result that the kernel could not give
+    if not math.isfinite(value):  # a result that the kernel could not determine
         raise NoSamplesError(f"the value of a launch is {value:g}")
     lost = caveats_about_lost(point, metric, value, times)
     caveats = (*limited, *lost, *caveats_about_togetherness(measured.together))
-    # Samples give an interval for their median alone: a mean or a worst step has none within one launch.
+    # Samples give an interval only for their median; a mean or a maximum has none within one launch.
     interval = stats.Interval(value, value, value)
     if len(samples):
         correlation = stats.correlation_time(samples)
         interval = stats.median_interval(samples, correlation) if measured.is_median else interval
-        caveats += caveats_about_samples(samples, correlation)
+        caveats += caveats_about_samples(samples, correlation, metric)
     kept = stats.thinned(samples, KEPT)
     return LaunchFigure(
         metric, point, interval, kept, len(samples), times, caveats, measured.by_group, mismatches,
@@ -375,11 +381,11 @@ def figure(
     metric: str = "",
     mismatches: Mapping[int, tuple[str, ...]] | None = None,
 ) -> Figure:
-    """The figure of one metric (the headline unless named) of a cell, without a limit.
+    """Return the figure of one metric (default: the headline) of a cell, without a limit.
 
     Args:
         points: one per launch of the cell.
-        mismatches: of each point, by its place.
+        mismatches: of each point, by index.
 
     Raises:
         KeyError: the workload has no such metric.
@@ -390,7 +396,7 @@ def figure(
 
 
 def figures_of(cell: MeasuredCell) -> dict[str, Figure]:
-    """The figures of one cell, by the metric's name."""
+    """Return the figures of one cell by metric name."""
     workload, points = cell.workload, tuple(cell.points)
     by_metric: dict[str, list[LaunchFigure]] = {metric.name: [] for metric in cell.metrics}
     missing: dict[str, str] = {}
@@ -414,7 +420,7 @@ def figures_of(cell: MeasuredCell) -> dict[str, Figure]:
 
 
 def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machine) -> Known:
-    """The best figure for every limit and set of hardware threads.
+    """Return the best figure for every limit and set of hardware threads.
 
     Args:
         figures: each with the names of the limits that it provides.
@@ -432,7 +438,7 @@ def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machi
 
 
 def _times(point: Point, samples: Samples) -> Sketch:
-    """Batches are powers of two, and those of groups may differ; a sketch is of samples before they were added up."""
+    """Return the sketch of step times. Batches of groups may differ and are powers of two."""
 
     def longer(group: int) -> float:
         return point.batch / point.batch_of(group, point.first_role)

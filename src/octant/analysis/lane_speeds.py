@@ -1,4 +1,4 @@
-"""Speeds of the lanes of a launch, where each works alone beside others."""
+"""Speeds of the lanes of a launch, each of which works alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Lane: TypeAlias = tuple[int, int]
 
 
 def lane_speeds(point: Point, samples: Samples) -> tuple[tuple[Lane, float], ...]:
-    """Chunks or steps a second of each lane or rank that works alone beside others; none otherwise.
+    """Return the chunks or steps per second of each lane or rank that works alone while others do too.
 
     Medians of the steady samples. Lanes that do different amounts of work are not compared, nor ranks of a record that
     kept neither their samples nor a sketch of each.

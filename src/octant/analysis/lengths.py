@@ -1,4 +1,4 @@
-"""Lost time by the length of one interruption, lane by lane: what a picture of noise needs of a launch."""
+"""Lost time by length of interruption and lane, for pictures of noise."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 BINS_A_DECADE = 4
 EDGES_S = tuple(10 ** (n / BINS_A_DECADE - 7) for n in range(7 * BINS_A_DECADE + 1))
-"""Of the stretches of length, from 0.1 µs to 1 s; what is shorter or longer is in the first or the last."""
+"""Bounds of the length intervals, from 0.1 µs to 1 s; shorter or longer ones are in the first or the last."""
 
 
 @dataclass(frozen=True)
 class LaneTime:
-    """What one lane or rank lost of its time."""
+    """Lost time of one lane or rank."""
 
     rank: int
     thread: int
     whole_s: float
-    lost_s: tuple[float, ...]  # in interruptions of each stretch of length: one less than `EDGES_S`
+    lost_s: tuple[float, ...]  # by length interval: one less than `EDGES_S`
 
     @property
     def share(self) -> float:
@@ -33,7 +33,7 @@ class LaneTime:
 
 
 def lane_time(of: Interruptions) -> LaneTime:
-    """The interruptions of a lane by their length."""
+    """Return the interruptions of a lane by length."""
     lengths = np.asarray(of.ns, np.float64) * 1e-9
     inner = np.clip(lengths, EDGES_S[0], np.nextafter(EDGES_S[-1], 0))
     sums, _ = np.histogram(inner, EDGES_S, weights=lengths * of.counts)
@@ -41,13 +41,13 @@ def lane_time(of: Interruptions) -> LaneTime:
 
 
 def lost_share(lanes: Iterable[LaneTime]) -> float:
-    """The share of the time of all lanes together that was lost: a sum over a sum."""
+    """Return the share of the time of all lanes that was lost: a sum over a sum."""
     every = list(lanes)
     whole = sum(lane.whole_s for lane in every)
     return sum(sum(lane.lost_s) for lane in every) / whole if whole else 0.0
 
 
 def share_by_length(lanes: Sequence[LaneTime]) -> tuple[float, ...]:
-    """The share of the time of all lanes together that interruptions of each stretch of length took."""
+    """Return the share of the time of all lanes in interruptions of each length interval."""
     whole = sum(lane.whole_s for lane in lanes)
     return tuple(sum(of) / whole for of in zip(*(lane.lost_s for lane in lanes), strict=True)) if whole else ()

@@ -1,11 +1,11 @@
-"""Names of the plateaus of a ladder: which level of memory each one is, by the sizes of caches and by its values.
+"""Names of the plateaus of a ladder: the memory level of each, by cache sizes and values.
 
-A name is a claim that the curve supports. Plateaus never span the size of a cache: the curve is cut at every size that
-no source contradicts. Two levels keep their own names where the values change at their border by more than they vary
-within each of them; otherwise they share one name, such as `L2–L3`: the levels are not distinguishable.
+The curve must support each name. It is cut at every cache size that no source contradicts, so plateaus never span one.
+Two levels keep their own names if the values change at their border by more than they vary within each of them.
+Otherwise they share one name, such as `L2–L3`: the levels are not distinguishable.
 
-The last cache needs more evidence, because guests and partitions often get less of it than the system states: it has
-its own name only if an edge follows its plateau.
+The last cache requires more evidence, because guests and partitions often have less of it than the system states. It
+has its own name only if an edge follows its plateau.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 _NEAR = 2 / 3
 """A footprint above this fraction of a cache and below `CLEAR` times its size is near its capacity."""
 _STEP, _LAST_STEP = (1.05, 3), (1.1, 6)
-"""By what factor two levels must differ to be distinguishable, and by how many times their spread (half the range). The
-second pair is for the end of the last cache."""
+"""Factor, and multiple of their spread (half the range), by which distinguishable levels differ. The second pair is for
+the end of the last cache."""
 _HITS = 5
-"""Random accesses up to so many times the size of a cache hit it often enough to look like a level of their own."""
+"""Multiple of a cache size up to which random accesses hit it often enough to resemble a separate level."""
 _OCTAVE = 0.99 * math.log(2)
 _LAST_CACHES = (3, 4)
-"""Levels beyond which only memory follows. Beyond an L2, a system-level cache may follow that no system states."""
+"""Levels followed by memory. After an L2, an unstated system-level cache may follow."""
 
 
 @dataclass(frozen=True)
 class NamedPlateau(Plateau):
-    """A plateau with the levels that it may be: one, several that are not distinguishable, or none that is known."""
+    """Plateau with its possible levels: one, several that are not distinguishable, or none."""
 
     levels: tuple[str, ...]  # "L1" … "L4" and "memory", the nearest first
-    name: str  # "L2", "L2–L3", "memory"; "beyond L2" or "to 12 MiB" where no size says which level it is
+    name: str  # "L2", "L2–L3", "memory"; "beyond L2" or "to 12 MiB" if no size identifies the level
 
 
 def named_plateaus(
@@ -58,12 +58,12 @@ def named_plateaus(
 
 @dataclass
 class _Part:
-    """Neighbouring even points between two sizes, or across a size where levels are not distinguishable."""
+    """Neighbouring even points between two sizes, or across a size between indistinguishable levels."""
 
     members: list[int]
-    low: int  # numbers of known caches, from 0; the number of known caches stands for what is beyond them
+    low: int  # indices of known caches, from 0; their number means beyond all of them
     high: int
-    first: bool  # no other part of its stretch comes before it
+    first: bool  # the first part of its stretch
     begins_clearly: bool = True
     ends_clearly: bool = True
     levels: list[int] = field(default_factory=list)
@@ -98,7 +98,7 @@ class _Namer:
         return tuple(self._plateau(part) for part in parts if len(part.members) >= LEAST_POINTS)
 
     def _parts(self) -> list[_Part]:
-        """The even runs of each stretch, those joined that no step at the size between them separates."""
+        """Return the even runs of each stretch, joined if no step at the size between them separates them."""
         runs = [
             (number, [stretch[i] for i in run])
             for number, stretch in enumerate(self.stretches)
@@ -119,10 +119,10 @@ class _Namer:
         return parts
 
     def _pieces(self, run: list[int], begin: int) -> list[list[int]]:
-        """The run, in two pieces where a step inside it shows an edge that no stated size explains.
+        """Return the run, split in two if a step inside it shows an edge that no stated size explains.
 
         Args:
-            begin: bytes; below, hits in the cache before may make values rise.
+            begin: bytes, below which hits in the previous cache may make values rise.
         """
         found = []
         for cut in range(2, len(run) - 1):
@@ -137,7 +137,7 @@ class _Namer:
         return max(found)[1] if found else [run]
 
     def _clear(self, members: Sequence[int], least: int = LEAST_POINTS) -> list[int]:
-        """The points that are not near the capacity of a cache; all of them where these are too few."""
+        """Return the points that are not near the capacity of a cache; all of them if these are too few."""
         kept = [i for i in members if not any(_NEAR * size < self.points[i][0] < CLEAR * size for size in self.sizes)]
         return kept if len(kept) >= least else list(members)
 
@@ -145,7 +145,7 @@ class _Namer:
         return self._is_step(self._clear(before), self._clear(after), least)
 
     def _is_step(self, before: Sequence[int], after: Sequence[int], least: tuple[float, float]) -> bool:
-        """Whether values are apart by more than their spread and by more than a slope that both sides share."""
+        """Return whether values differ by more than their spread and more than a slope of both sides."""
         ratio, spreads = least
         spread = max(self.unevenness, *(_spread([self.depth[i] for i in side]) for side in (before, after)))
         beyond = self._middle(after) - self._middle(before) - max(math.log(ratio), spreads * spread)
@@ -156,7 +156,7 @@ class _Namer:
         return beyond > drift * (median(self.at[i] for i in after) - median(self.at[i] for i in before))
 
     def _slope(self, members: Sequence[int]) -> float | None:
-        """The median slope between points at least an octave apart (Theil and Sen); `None` for fewer than three."""
+        """Return the median slope between points at least an octave apart (Theil and Sen); `None` for too few."""
         pairs = [(a, b) for n, a in enumerate(members) for b in members[n + 1 :] if self.at[b] - self.at[a] >= _OCTAVE]
         slopes = [(self.depth[b] - self.depth[a]) / (self.at[b] - self.at[a]) for a, b in pairs]
         return median(slopes) if slopes and len(members) >= LEAST_POINTS else None
@@ -165,7 +165,7 @@ class _Namer:
         return median(self.depth[i] for i in members)
 
     def _levels(self, part: _Part, before: Sequence[_Part], after: Sequence[_Part]) -> list[int]:
-        """Numbers of the levels that a part may be; none where no size says so."""
+        """Return the numbers of the levels that a part may be; none if no size identifies one."""
         last = len(self.sizes) - 1
         low = part.low - (not part.begins_clearly)
         if part.low > last:
@@ -179,7 +179,7 @@ class _Namer:
         return list(range(low, min(high, last + 1) + 1))
 
     def _ends_last_cache(self, part: _Part, after: Sequence[_Part]) -> bool:
-        """Whether a part in the last cache begins and ends as that cache does, so that it is not memory already."""
+        """Return whether a part in the last cache ends at an edge, so that it is not memory already."""
         last = len(self.sizes) - 1
         mixed = part.low == last > 0 and self.points[part.members[-1]][0] < _HITS * self.sizes[last - 1]
         if (mixed and not self._exceeds_hits(part, after)) or not part.begins_clearly:
@@ -190,7 +190,7 @@ class _Namer:
         return self._is_step(self._clear(part.members), self._clear(following, least=2), _LAST_STEP)
 
     def _exceeds_hits(self, part: _Part, after: Sequence[_Part]) -> bool:
-        """Whether a part is too fast to be memory with hits in the cache before the last one."""
+        """Return whether a part is too fast to be memory with hits in the cache before the last one."""
         if not after or after[-1].members[-1] != len(self.points) - 1 or after[-1].low < len(self.sizes):
             return False
         return all(self._faster_than_hits(part.members, self._middle(after[-1].members)))
@@ -198,8 +198,8 @@ class _Namer:
     def _faster_than_hits(self, members: Sequence[int], memory: float) -> list[bool]:
         """Return for each point whether it is faster than memory of this depth with hits in the cache before the last.
 
-        The hits of random accesses are the share of the footprint that this cache holds. They are taken to cost no
-        time, so that a point that is slower may still be in the last cache.
+        Random accesses hit this cache in the share of the footprint that it holds. Hits are assumed to take no time, so
+        that a slower point may still be in the last cache.
         """
         last = len(self.sizes) - 1
         within = self.sizes[last - 1] if last else 0
@@ -207,7 +207,7 @@ class _Namer:
         return [memory - depth - math.log(size / (size - within)) > 2 * math.log(EVEN) for size, depth in sizes]
 
     def _beyond(self, part: _Part, before: Sequence[_Part], low: int) -> list[int]:
-        """What a part beyond every known size may be: it is memory if something before it is clearly a cache."""
+        """Return the levels of a part beyond every known size: memory, if a cache was identified before it."""
         last, goes_on = len(self.sizes) - 1, part.members[-1] == len(self.points) - 1
         if last < 0 or not goes_on:
             return []
@@ -216,13 +216,13 @@ class _Namer:
         begin = self.points[part.members[0]][0]
         if self.outermost not in _LAST_CACHES or begin <= self.largest:
             return []
-        if self.largest > self.sizes[last]:  # a doubted size is the host's, which is the most that there can be
+        if self.largest > self.sizes[last]:  # a disputed size is the host's, an upper bound
             return [last + 1]
         is_memory = self._is_slower_than_cache(part, before) if self.stretches[last] else begin >= CLEAR * self.largest
         return [last + 1] if is_memory else [last, last + 1]
 
     def _is_slower_than_cache(self, part: _Part, before: Sequence[_Part]) -> bool:
-        """Whether the last cache shows before a part: as a plateau, or by points that no hits elsewhere explain."""
+        """Return whether the last cache shows before a part: as a plateau, or by points faster than hits explain."""
         last = len(self.sizes) - 1
         if any(one.levels == [last] and self._steps(one.members, part.members, _LAST_STEP) for one in before):
             return True

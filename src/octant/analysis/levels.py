@@ -1,6 +1,6 @@
-"""Levels of memory that a ladder over footprints shows: the one source of their names, values and edges in a run.
+"""Memory levels of a ladder over footprints: the only source of their names, values and edges in a run.
 
-Tiles, pictures, tables and the roofline take all of these from a `LevelCurve`.
+Tiles, pictures, tables and the roofline use a `LevelCurve`.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 BEYOND = 2
-"""A ladder says what caches hold only if it goes on to this multiple of what the system states."""
+"""Multiple of the stated cache size up to which a ladder must extend to show the capacity."""
 Verdict: TypeAlias = Literal["distinct", "shared", "unnamed", "unseen", "unknown"]
-"""What a ladder says of a cache: it has a plateau of its own; it shares one with another level; it may have one, but
-sources contradict its size; it has none; or too few footprints lie in it."""
+"""Evidence of a ladder for a cache: a plateau of its own; one shared with another level; one of disputed size; none; or
+too few footprints."""
 
 
 def stated_sizes(machine: Machine) -> dict[int, int]:
-    """Bytes of one cache of each level that there is."""
+    """Return the bytes of one cache of each level."""
     sizes = ((level, machine.cache_bytes(level)) for level in range(1, 5))
     return {level: size for level, size in sizes if size}
 
 
 def disputed_levels(machine: Machine) -> dict[int, str]:
-    """Levels whose size a source contradicts, and the caveat in words: `the host's`."""
+    """Return the levels whose size a source contradicts, with the reason: `the host's`."""
     found = next((entry for entry in machine.disagreements if entry.subject == LAST_CACHE), None)
     if found is None:
         return {}
@@ -49,19 +49,19 @@ def disputed_levels(machine: Machine) -> dict[int, str]:
 
 @dataclass(frozen=True)
 class LevelCurve:
-    """A ladder of one metric, with the levels that it shows."""
+    """Ladder of one metric, with its levels."""
 
     points: tuple[tuple[float, float], ...]  # (bytes, value), the bytes ascending
-    sizes: Mapping[int, int]  # bytes along the ladder that fit into the caches of each level, as stated
-    disputed: frozenset[int]  # levels of which no size is certain
+    sizes: Mapping[int, int]  # stated capacity of each level, in bytes along the ladder
+    disputed: frozenset[int]  # levels without a certain size
     plateaus: tuple[NamedPlateau, ...]
 
     def at(self, size: float) -> NamedPlateau | None:
-        """The plateau on which a footprint lies."""
+        """Return the plateau that contains a footprint."""
         return next((one for one in self.plateaus if one.first <= size <= one.last), None)
 
     def verdict(self, level: int) -> Verdict:
-        """What the ladder says of a cache."""
+        """Return what the ladder shows of a cache."""
         name, size, below = f"L{level}", self.sizes.get(level, 0), self.sizes.get(level - 1, 0)
         if any(one.levels == (name,) for one in self.plateaus):
             return "distinct"
@@ -73,7 +73,7 @@ class LevelCurve:
         return "unseen" if within >= LEAST_POINTS else "unknown"
 
     def shared_with(self, level: int) -> tuple[str, ...]:
-        """The other levels of the plateaus that a cache shares."""
+        """Return the other levels of the plateaus that a cache shares."""
         name = f"L{level}"
         others = (other for one in self.plateaus if name in one.levels for other in one.levels if other != name)
         return tuple(dict.fromkeys(others))
@@ -92,9 +92,9 @@ def level_curve(at: Sequence[tuple[float, Figure]], machine: Machine) -> LevelCu
 
 
 def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[dict[int, int], frozenset[int]]:
-    """The size of each level along a ladder, and the levels whose size is not the same at every point, or is disputed.
+    """Return the size of each level along a ladder, and the levels whose size varies or is disputed.
 
-    Several threads divide their footprint among them, and share caches; cores may differ in their caches.
+    Several threads divide their footprint and share caches; cores may have different caches.
     """
     seen: dict[tuple[object, ...], dict[int, int]] = {}
     for size, one in at:
@@ -116,7 +116,7 @@ def _sizes_along(at: Sequence[tuple[float, Figure]], machine: Machine) -> tuple[
 
 
 def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
-    """Bytes of all threads together; `None` where the workload does not say, or the point lacks knobs of it."""
+    """Return the bytes of all threads together; `None` if the workload or the point does not state it."""
     try:
         return figure.workload.footprint(machine, point)
     except (KeyError, ValueError):
@@ -124,14 +124,14 @@ def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
 
 
 def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
-    """What the caches of all usable cores hold together at most, where ladders of one core show less than is stated.
+    """Return the capacity of the caches of all usable cores if ladders of one core show less than is stated.
 
-    That is the case if the last cache has no plateau of its own in any ladder, and the last plateau of a ladder of
-    times begins below its stated size and goes on to the end of a ladder that is well longer. Of several such ladders
-    the largest answer counts: the others were disturbed.
+    This requires that the last cache has no plateau of its own in any ladder, and that the last plateau of a ladder of
+    times begins below the stated size and extends to the end of a much longer ladder. Of several such ladders, the
+    largest result counts: the others were disturbed.
 
     Returns:
-        Bytes; `None` where no ladder of times is long enough, or the stated size is not contradicted.
+        Bytes; `None` if no ladder of times is long enough, or the stated size is not contradicted.
     """
     stated = stated_sizes(machine)
     last, cores = max(stated, default=0), len(usable_cores(machine))
@@ -152,9 +152,9 @@ def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
 
 
 def _ladders(figures: Iterable[Figure]) -> list[list[tuple[float, Figure]]]:
-    """(bytes, figure), the bytes ascending, of each ladder that one hardware thread climbed with large pages.
+    """Return (bytes, figure) pairs of each ladder of one hardware thread with large pages, ascending.
 
-    With base pages the reach of the TLB would pass for a level.
+    With base pages, the TLB reach would look like a level.
     """
     found: dict[tuple[object, ...], dict[float, Figure]] = {}
     for figure in figures:

@@ -1,4 +1,4 @@
-"""Lost time of points: the share of their bursts in which threads that had work did not run, and what it cost."""
+"""Lost time of measurements: the share of their bursts in which ready threads did not run, and its cost."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.metric import Metric
-    from octant.record import Point, Samples, Taken
+    from octant.record import Point, RankTimes, Samples
     from octant.record.sketch import Sketch
 
-DISAGREEING = 0.05  # two shares of lost time may differ by so much
+DISAGREEING = 0.05  # allowed difference of two shares of lost time
 OTHERS = 8
-"""Other tasks that a CPU of a program has at most, for the bound of its run-queue wait. The scheduler is fair."""
+"""Assumed maximum number of other tasks per CPU of a program, for the bound of its run-queue wait."""
 SLICE_S = 0.004
-"""For which one of them runs before the next: 3 ms by default since Linux 2.6.32, rounded up to a tick of 250 Hz."""
+"""Time slice of such a task: 3 ms by default since Linux 2.6.32, rounded up to a tick of 250 Hz."""
 
 
 def lost_time_of(point: Point) -> LostShares | None:
-    """What the system took of a point's bursts; `None` where its record does not say it.
+    """Return the lost time of the bursts of a measurement; `None` if it is not recorded.
 
-    Of lanes that work alone the CPU time that they lack counts, and the share is that of all lanes together. Of ranks
-    that work together the one that lost most counts: by the CPU time that it lacks where ranks use their CPU while they
-    wait for each other, else by run-queue wait or throttling, whichever is greater, as for threads of a library. A
-    quota's throttling is shared by the threads of all ranks in its group.
+    For lanes that work alone, missing CPU time counts, as a share over all lanes. For ranks that work together, the
+    rank that lost most counts: by missing CPU time if ranks poll while they wait, else by the greater of run-queue wait
+    and throttling. Throttling by a quota is shared by the threads of all ranks in its group.
     """
     ranks = timed_ranks(point)
     if ranks and is_program(point.workload):
@@ -57,12 +56,12 @@ def lost_time_of(point: Point) -> LostShares | None:
     return lost_time(whole, cpu, wait, throttled, stolen, threads, by_clock and not alone, crowded)
 
 
-def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | None:
-    """Lost time of a user's program, whose whole run is one burst; `None` where the record has none of its causes.
+def _lost_time_of_program(point: Point, ranks: Sequence[RankTimes]) -> LostShares | None:
+    """Return the lost time of a user's program, whose whole run is one burst; `None` if it is not recorded.
 
-    A program may wait as it likes, so that CPU time that it lacks is no loss by itself. What its quota and the
-    hypervisor took is a share of the time of the threads that were seen busy; if none was seen, of one for each rank.
-    What it lost on the run queue is not measured, and no part of it: `queue_bound` has the most that it can be.
+    A program may wait, so missing CPU time is no loss by itself. Throttling and stolen time are shares of the time of
+    the busy threads, or of one thread per rank if none was detected. Run-queue wait is not measured and not included;
+    `queue_bound` returns an upper bound.
     """
     if not any(one.throttled_group or one.stolen_ns is not None for one in ranks):
         return None
@@ -82,21 +81,20 @@ def _lost_time_of_program(point: Point, ranks: Sequence[Taken]) -> LostShares | 
     )
 
 
-def _threads_at_work(point: Point, ranks: Sequence[Taken]) -> int:
-    """The busy threads of a program, at most one for each hardware thread, at least one for each rank."""
+def _threads_at_work(point: Point, ranks: Sequence[RankTimes]) -> int:
+    """Return the busy threads of a program: at least one per rank, at most one per hardware thread."""
     cpus = {(given.host, cpu) for given in point.given for mask in given.thread_masks for cpu in mask}
-    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run one after the other
+    seen = min(sum(len(given.cpus) for given in point.given), len(cpus))  # some may have run consecutively
     return max(len(ranks), seen)
 
 
 def queue_bound(point: Point) -> float | None:
-    """The most that a program can have lost on the run queue, as a share of its busy threads' time, 0 to 1.
+    """Return an upper bound of the run-queue time of a program, as a share of its busy threads' time.
 
-    It is the least of four bounds: the share of its time in which any task waited for a CPU; the CPU time that its
-    threads lack; `OTHERS` times the CPU time that it used, since a fair scheduler gives as much to each task that wants
-    to run; and what its context switches explain: `OTHERS` slices for a thread that was preempted, one for a thread
-    that wakes up. A program that sleeps therefore has a small bound on a busy machine. `None` where the record lacks
-    pressure-stall information or CPU times, and of kernels.
+    It is the least of four bounds: the share of time in which any task waited for a CPU; the missing CPU time of its
+    threads; `OTHERS` times its CPU time, since a fair scheduler gives as much to each ready task; and its context
+    switches: `OTHERS` slices per preemption and one per wake-up. A program that sleeps therefore has a small bound on a
+    busy machine. `None` for kernels, and without recorded pressure-stall information or CPU times.
     """
     pressure, ranks = cpu_pressure(point), timed_ranks(point)
     known = {one.name: one.value for one in point.results if one.bound is None}
@@ -113,10 +111,10 @@ def queue_bound(point: Point) -> float | None:
 
 
 def cpu_pressure(point: Point) -> float | None:
-    """The share of the time of a program in which at least one task waited for a CPU, 0 to 1; of ranks the greatest.
+    """Return the share of time in which at least one task of a program waited for a CPU; the greatest of ranks.
 
     It is the `some` line of the kernel's pressure-stall information, of the program's control group or of the system;
-    `None` where the record does not have it.
+    `None` if it is not recorded.
     """
     during = point.noise.get("during", {})
     stalled_s, elapsed_s = during.get("stalled_cpu_s"), during.get("time_s", 0.0)
@@ -124,12 +122,12 @@ def cpu_pressure(point: Point) -> float | None:
 
 
 def cpu_time_counts(point: Point) -> bool:
-    """Whether the CPU time that a lane or rank lacks is lost: it never waits without using its CPU."""
+    """Return whether missing CPU time of a lane or rank is lost time: it never waits without using its CPU."""
     ranks = timed_ranks(point)
     if not ranks or not all(one.cpu_ns for one in ranks):
         return False
-    nobody_waits = all(len(group) == 1 for group in point.groups or (tuple(range(known_count(point.ranks))),))
-    return point.pace == "chunks" or (not point.blocks and (nobody_waits or point.process.waits == "polls"))
+    no_rank_waits = all(len(group) == 1 for group in point.groups or (tuple(range(known_count(point.ranks))),))
+    return point.pace == "chunks" or (not point.blocks and (no_rank_waits or point.process.waits == "polls"))
 
 
 class Oversubscription(NamedTuple):
@@ -140,12 +138,12 @@ class Oversubscription(NamedTuple):
 
     @property
     def text(self) -> str:
-        """`4 threads on 2 hardware threads: oversubscribed`."""
-        return f"{self.threads} threads on {counted(self.cpus, 'hardware thread')}: oversubscribed"
+        """`4 threads share 2 hardware threads`."""
+        return f"{self.threads} threads share {counted(self.cpus, 'hardware thread')}"
 
 
 def oversubscription(point: Point) -> Oversubscription | None:
-    """Of the host whose hardware threads have most threads each; `None` where no thread has to share."""
+    """Return the oversubscription of the host with most threads per hardware thread; `None` if there is none."""
     if not point.share_cores:
         return None
     working = {rank for group in point.groups for rank in group} or set(range(known_count(point.ranks)))
@@ -160,47 +158,47 @@ def oversubscription(point: Point) -> Oversubscription | None:
     return worst if worst and worst.threads > worst.cpus else None
 
 
-def timed_ranks(point: Point) -> list[Taken]:
-    """What the system took of each rank that has wall time in every lane."""
+def timed_ranks(point: Point) -> list[RankTimes]:
+    """Return the readings of each rank that has wall time in every lane."""
     return [one for one in point.taken if one.wall_ns and min(one.wall_ns) > 0]
 
 
 def _column(nanoseconds: Iterable[int]) -> NDArray[np.float64]:
-    """Seconds, of each lane all bursts together."""
+    """Return seconds, all bursts of a lane together, as one column."""
     return np.asarray(list(nanoseconds), np.float64)[:, None] * 1e-9
 
 
-def _throttled_share(point: Point, ranks: Sequence[Taken], alone: bool, threads: float | None = None) -> float:
-    """Of the time of the threads that share a quota; over several groups the mean of lanes, else the greatest.
+def _throttled_share(point: Point, ranks: Sequence[RankTimes], alone: bool, threads: float | None = None) -> float:
+    """Return the throttled share of the time of threads under a quota: mean of lanes, else the greatest group.
 
     Args:
-        threads: of each rank; `None`: as many as its shape says.
+        threads: of each rank; `None`: as in its shape.
     """
     each = threads or known_count(point.threads)
-    groups: dict[tuple[str, str], list[Taken]] = {}
+    groups: dict[tuple[str, str], list[RankTimes]] = {}
     for one in ranks:
         host = point.given[one.rank].host if one.rank < len(point.given) else ""
         groups.setdefault((host, one.throttled_group), []).append(one)
     shares, members = [], []
     for (_, group), those in groups.items():
-        # Every rank reads the same file: the longest of these readings, over the time of all their threads.
+        # Every rank reads the same file: the greatest reading counts, over the time of all threads.
         time = float(np.mean([ns for one in those for ns in one.wall_ns])) * each * len(those)
         shares.append(min(1.0, max(one.throttled_ns for one in those) / time) if group else 0.0)
         members.append(len(those))
     return float(np.average(shares, weights=members)) if alone else max(shares)
 
 
-def _stolen_share(point: Point, taken: Taken) -> float:
-    """Of the time of the CPUs that a rank's threads may use."""
+def _stolen_share(point: Point, taken: RankTimes) -> float:
+    """Return the stolen share of the time of the CPUs that a rank's threads may use."""
     masks = point.given[taken.rank].thread_masks if taken.rank < len(point.given) else ()
     cpus = len({cpu for mask in masks for cpu in mask}) or 1
     return (taken.stolen_ns or 0) / (taken.elapsed_ns * cpus) if taken.elapsed_ns else 0.0
 
 
 def sustained_share(metric: Metric, times: Sketch) -> float | None:
-    """What remains of the undisturbed value, the median's, over the whole time of all samples.
+    """Return the sustained value as a share of the undisturbed one: median over mean time of all samples.
 
-    It multiplies a rate and divides a time. `None` where the metric is none of the step's median, or without samples.
+    It multiplies a rate and divides a time. `None` without samples, or if the metric is no median of step times.
 
     Args:
         times: of the samples of the step.
@@ -214,7 +212,7 @@ def sustained_share(metric: Metric, times: Sketch) -> float | None:
 
 
 def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch) -> tuple[Caveat, ...]:
-    """What lost time says against one launch's value of a metric; where it is limited, with both values.
+    """Return the caveats about lost time for one launch's value; a limited one states both values.
 
     Args:
         value: of the launch, base units.
@@ -227,34 +225,34 @@ def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch
         return _disagreement(value, lost)
     found = tuple(_with_both_values(one, metric, value, times) for one in caveats_about_lost_time(lost))
     found += () if any(one.kind == "lost time" for one in found) else queued
-    if point.share_cores:  # its own threads take the time from each other, as was asked
+    if point.share_cores:  # its own threads share hardware threads, as requested
         found = tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in found)
     return (*found, *_unexplained(point, metric, lost, times))
 
 
 def _queue_caveat(point: Point, metric: Metric) -> tuple[Caveat, ...]:
-    """What a program may have lost on the run queue; a bound never makes a figure unusable."""
+    """Return the caveat about run-queue time of a program; an upper bound never makes a figure unusable."""
     bound = 0.0 if metric.of_system else queue_bound(point) or 0.0
     text = f"up to {100 * bound:.0f} % of the time may have been lost to other work on the same CPUs"
     return tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in graded("lost time", bound, text))
 
 
 def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:
-    """Between a share of lost time that a workload found by itself and that of the threads' own clocks.
+    """Return the caveat that lost time in samples disagrees with the CPU clocks of the threads.
 
-    A slower clock and a busy sibling core lengthen samples, and take no CPU time.
+    A slower clock and a busy SMT sibling lengthen samples without taking CPU time.
     """
     if abs(share - lost.share) <= DISAGREEING:
         return ()
-    shares = f"{100 * share:.0f} % of the time was lost, {100 * lost.share:.0f} % by the threads' own clocks"
-    return (caveat("sources disagree", shares, abs(share - lost.share)),)
+    shares = f"the samples show {100 * share:.0f} % lost time, the CPU clocks of the threads {100 * lost.share:.0f} %"
+    return (caveat("inconsistent lost-time sources", shares, abs(share - lost.share)),)
 
 
 def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) -> tuple[Caveat, ...]:
-    """That samples took longer than the lost time explains, where the CPU time of the ranks does not say what was lost.
+    """Return the caveat that samples took longer than the recorded lost time explains.
 
-    What one rank loses delays every other, so the losses of all ranks together explain the samples. The ranks must lack
-    as much of CPU time as is not explained, as far as the record has it: steps may take different times by themselves.
+    A loss of one rank delays all others, so the losses of all ranks together explain the samples. If CPU times are
+    recorded, as much of them must be missing as is not explained, since steps may differ in length by themselves.
     """
     sustained = sustained_share(metric, times)
     if cpu_time_counts(point) or point.blocks or not sustained:
@@ -269,16 +267,16 @@ def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) 
     if missing <= DISAGREEING:
         return ()
     text = (
-        f"more time was lost than the {100 * lost.share:.0f} % that is explained: a sample takes {1 / sustained:.1f} "
-        "times the median on average"
+        f"samples take {1 / sustained:.1f} times the median on average, but only {100 * lost.share:.0f} % lost time "
+        "is explained"
     )
     if idle is not None:
-        text += f", and the ranks used {100 * (1 - idle):.0f} % of the CPU time"
-    return (caveat("unexplained loss", text, missing),)
+        text += f"; the ranks used {100 * (1 - idle):.0f} % of the CPU time"
+    return (caveat("unexplained lost time", text, missing),)
 
 
 def _idle_share(point: Point) -> float | None:
-    """The share of the time of its threads in which the ranks of one host did not run, by the CPU time of processes."""
+    """Return the share of time in which the ranks of one host did not run, by the CPU time of processes."""
     during = point.noise.get("during", {})
     elapsed_s, used_s = during.get("time_s", 0.0), during.get("node_own_cpu_s")
     if used_s is None or elapsed_s <= 0:
@@ -289,9 +287,9 @@ def _idle_share(point: Point) -> float | None:
 
 
 def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:
-    """Seconds of CPU time that a chunk took on average, with what the harness did between samples.
+    """Return the mean CPU time of a chunk in seconds, including the harness between samples.
 
-    `None` where the record does not hold the CPU time of lanes that work alone.
+    `None` if the CPU time of lanes that work alone is not recorded.
     """
     cpu_ns = {(one.rank, thread): ns for one in point.taken for thread, ns in enumerate(one.cpu_ns)}
     lanes = [
@@ -305,7 +303,7 @@ def cpu_time_of_chunk(point: Point, samples: Samples) -> float | None:
 
 
 def slowed_by_loss(point: Point, metric: Metric, value: float, cpu_s: float | None) -> float | None:
-    """How many times worse a launch's value is than if each chunk had taken its CPU time alone; `None`: not known.
+    """Return the slowdown of a value relative to chunks that take only their CPU time; `None`: not known.
 
     Args:
         value: of the launch, base units.

@@ -1,9 +1,9 @@
-"""Which figure of one run is which of another.
+"""Matching of the figures of two runs.
 
-Figures of the n-th asks of two runs that were measured in turn belong together: they may be of two programs. Of other
-runs, figures of the same cell belong together. What is left is matched by the quantity that was measured: then
-placement, pages, libraries or other means differ, which a comparison lists. Outputs of other tools tell fewer knobs
-and have problem sizes of their own, so that the rest of an imported run is matched by the knobs that both sides tell.
+In interleaved runs, figures of the n-th requests are paired, also if they are of two programs. In other runs, figures
+of the same cell are paired. The others are matched by the measured quantity; a comparison lists differences in
+placement, pages or libraries. Imported results have fewer knobs and other problem sizes, so they are matched by common
+knobs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from octant import workloads
-from octant.analysis.each_rank import name_per_rank, per_rank
+from octant.analysis.per_rank import name_per_rank, per_rank
 from octant.identity import identity_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 Defaults = Callable[[str], Mapping[str, str]]
-"""Of the knobs of a workload; asked where only one run knows a knob, which then counts as set so."""
+"""Function that returns the defaults of the knobs of a workload, for knobs that only one run has."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +33,27 @@ class _Row:
     identity: Identity
     metric: str = ""
     figure: Figure | None = None
-    couple: Hashable = None  # the request's number and the values of its knobs; `None`: it is of no couple of requests
+    couple: Hashable = None  # number of the request and values of its knobs; `None`: not paired
 
 
 Key: TypeAlias = Callable[[_Row], Hashable]
 Distance: TypeAlias = Callable[[_Row, _Row], "int | None"]
-"""In how many knobs two rows with the same key differ; `None`: they do not belong together."""
+"""Number of knobs in which two rows with the same key differ; `None`: they do not match."""
 
 
 def matched(
     before: Summary, after: Summary, curves: bool, defaults: Defaults
 ) -> list[tuple[Figure | None, Figure | None]]:
-    """The figures of two runs side by side, those of `before` first; `None` where the other run has no such figure.
+    """Return the paired figures of two runs, those of `before` first; `None` if the other run has no such figure.
 
     Args:
-        curves: points of curves take part too. A point that also lies in the table counts as that row.
+        curves: include points of curves. A point that is also in the table counts as that row.
     """
     shown = [_shown_figures(side, curves) for side in (before, after)]
     if before.run.imported or after.run.imported:
         shown = [_with_metrics_of(before, *shown), _with_metrics_of(after, *reversed(shown))]
     identities = _without_new_knobs([row.identity for side in shown for row in side], defaults)
-    turned = in_turn(before.run, after.run)
+    turned = are_interleaved(before.run, after.run)
     runs = [*[before.run] * len(shown[0]), *[after.run] * len(shown[1])]
     rows = [
         _Row(one, row.metric.name, row, _couple(run, row.point) if turned else None)
@@ -73,9 +73,9 @@ def matched(
 
 
 def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
-    """Whether two runs have a figure in common, as `compare` matches them."""
+    """Return whether two runs have a figure in common, as `compare` matches them."""
     points = [[point for point in one.points if _is_shown(one, point)] for one in (run, other)]
-    if in_turn(run, other):
+    if are_interleaved(run, other):
         cells = [{_couple(one, point) for point in side} for one, side in zip((run, other), points, strict=True)]
         if (cells[0] & cells[1]) - {None}:
             return True
@@ -86,35 +86,35 @@ def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda 
     return any(_pairs(rows[0], rows[1], [way]) for way in _ways(run, other))
 
 
-def in_turn(run: StoredRun, other: StoredRun) -> bool:
-    """Whether the two were measured in turn, so that their n-th asks are a couple."""
+def are_interleaved(run: StoredRun, other: StoredRun) -> bool:
+    """Return whether two runs were interleaved, so that their n-th requests are paired."""
     return bool(run.pair and other.pair and run.pair.partner == other.id and other.pair.partner == run.id)
 
 
 def _couple(run: StoredRun, point: Point) -> Hashable:
-    """Which cell of which ask a point is of, by the number of the request; `None` where none of the run asked for it."""
+    """Return the request number and knob values of a point; `None` if no request of the run matches."""
     numbers = (number for number, request in enumerate(run.requests) if request.key == point.launch.rpartition("-")[0])
     number = next(numbers, None)
     return None if number is None else (number, tuple(sorted(point.knobs.items())))
 
 
 def _is_shown(run: StoredRun, point: Point) -> bool:
-    """Whether it is a row of the table."""
+    """Return whether a point is a row of the table."""
     request = run.request_of(point.launch)
     return request is None or request.show.table
 
 
 def _shown_figures(summary: Summary, curves: bool) -> list[Figure]:
-    """Rows of the table first."""
+    """Return the figures of tables and curves, rows of the table first."""
     rows = sorted(summary.figures, key=lambda row: not row.show.table)
     return [row for row in rows if row.show.table or curves]
 
 
 def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[Figure]) -> list[Figure]:
-    """The figures in the metrics that the other run has of their workload, where it does not have their own.
+    """Return the figures in the metrics that the other run has of their workload.
 
-    Another tool may state a quantity of its own, which is one of several metrics here, or of ranks that work alone the
-    value of one of them.
+    Another tool may state a quantity that is one of several metrics here, or the value of one rank of ranks that work
+    alone.
     """
     wanted: dict[tuple[str, bool], set[str]] = {}
     for one in others:
@@ -132,7 +132,7 @@ def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[F
 
 
 def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> list[Identity]:
-    """The identities without knobs that only some of a workload know, where these have their default."""
+    """Return the identities without knobs that only some of a workload have, if these have their default."""
     known: dict[str, list[frozenset[str]]] = {}
     for one in identities:
         known.setdefault(one.subject, []).append(frozenset(name for name, _ in (*one.knobs, *one.means)))
@@ -146,7 +146,7 @@ def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> li
 
 
 def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
-    """How rows are matched, the strictest first."""
+    """Return the ways to match rows, the strictest first."""
     ways: list[tuple[Key, Distance]] = [
         (lambda row: (row.couple, row.metric), lambda old, _new: None if old.couple is None else 0),
         (lambda row: (row.identity.cell, row.metric), lambda _old, _new: 0),
@@ -160,14 +160,14 @@ def _ways(run: StoredRun, other: StoredRun) -> list[tuple[Key, Distance]]:
         ways.append(
             (
                 lambda row: (row.identity.subject, replace(row.identity.size, threads=None), row.metric),
-                lambda old, new: _differing_as_told(old.identity, new.identity, machine),
+                lambda old, new: _differing_stated_knobs(old.identity, new.identity, machine),
             )
         )
     return ways
 
 
 def _pairs(olds: Sequence[_Row], news: Sequence[_Row], ways: Iterable[tuple[Key, Distance]]) -> list[tuple[_Row, _Row]]:
-    """Rows that are nearest to each other, and to no other row as near."""
+    """Return pairs of rows that are uniquely nearest to each other."""
     pairs: list[tuple[_Row, _Row]] = []
     for key, distance in ways:
         groups: dict[Hashable, tuple[list[_Row], list[_Row]]] = {}
@@ -195,18 +195,18 @@ def _nearest(olds: Sequence[_Row], news: Sequence[_Row], distance: Distance) -> 
 
 
 def _differing(some: Named, others: Named) -> int:
-    """How many names have another value."""
+    """Return the number of names with different values."""
     return len({name for name, _ in set(some) ^ set(others)})
 
 
-def _differing_as_told(one: Identity, other: Identity, machine: Machine) -> int | None:
-    """In how many knobs two results differ; `None` where both tell a knob, and what matters of it differs.
+def _differing_stated_knobs(one: Identity, other: Identity, machine: Machine) -> int | None:
+    """Return in how many knobs two results differ; `None` if a knob that both state differs in substance.
 
-    The number of threads of a rank counts as such a knob. That of ranks does not: results of an unknown number of ranks
-    belong to none of a known number.
+    The number of threads of a rank counts as such a knob. The number of ranks does not: results with an unknown number
+    match none with a known number.
 
     Args:
-        machine: that one of them was measured on.
+        machine: on which one of them was measured.
     """
     threads = {one.size.threads, other.size.threads}
     if len(threads) > 1 and None not in threads:

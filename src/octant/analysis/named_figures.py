@@ -1,4 +1,4 @@
-"""Find the figures of a run that a first screen names."""
+"""Lookup of the figures of a run that a first screen names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def place_of(summary: Summary, figure: Figure) -> int | None:
-    """Where the headline figure of a figure's cell is in the summary."""
+    """Return the index of the headline figure of a figure's cell in the summary."""
     cell = (figure.identity.cell, figure.title)
     return next((i for i, one in enumerate(summary.figures) if (one.identity.cell, one.title) == cell), None)
 
@@ -27,13 +27,13 @@ def _has(figure: Figure, knobs: Mapping[str, str]) -> bool:
 
 
 def matching(summary: Summary, named: NamedFigure) -> list[Figure]:
-    """The figures that a name may mean, in the order in which they were asked."""
+    """Return the figures that match a name, in the order of the requests."""
     cells = [figure for figure in summary.figures if figure.label == named.title and _has(figure, named.knobs)]
     return [figure for cell in cells if (figure := summary.figure(cell, named.metric))]
 
 
 def find(summary: Summary, named: NamedFigure) -> Figure | None:
-    """The figure of a run that is named; `None` where nothing of it was measured."""
+    """Return the named figure of a run; `None` if it was not measured."""
     found = matching(summary, named)
     if named.pick == "best":
         good = [(figure.value.middle, i) for i, figure in enumerate(found) if figure.value and not figure.invalid]
@@ -43,6 +43,6 @@ def find(summary: Summary, named: NamedFigure) -> Figure | None:
 
 
 def first(summary: Summary, named: Iterable[NamedFigure]) -> Figure | None:
-    """The first of them that has a value or a wrong answer, else the first that there is."""
+    """Return the first figure that has a value or a wrong result, else the first that exists."""
     found = [figure for one in named if (figure := find(summary, one))]
     return next((figure for figure in found if figure.value or figure.wrong), found[0] if found else None)

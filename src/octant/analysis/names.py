@@ -1,4 +1,4 @@
-"""Short names of figures for the rows of tables and the labels of pictures: what, what differs, and where."""
+"""Short names of figures for tables and pictures: subject, varied knobs, and cores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
 
 LONGEST = 32
-"""Characters of a short name."""
+"""Maximum length of a short name."""
 _WORDS = {
     ("pages", "thp"): "huge pages",
     ("pages", "try-thp"): "huge pages if granted",
@@ -27,21 +27,21 @@ _WORDS = {
     ("buffers", "hot"): "hot buffers",
     ("buffers", "rotating"): "new buffers",
 }
-"""Values of knobs that read better in other words than `value name`."""
-_BARE = frozenset({"element", "kernel"})  # the value says what it is
+"""Texts of knob values that are clearer than `value name`."""
+_BARE = frozenset({"element", "kernel"})  # the value is clear without the name
 _SWITCHES = frozenset({"on", "off", "yes", "no", "true", "false", "none"})
-"""Words that do not say what they are a value of."""
+"""Values that are unclear without the name of the knob."""
 _CORES = re.compile(r"\bcores?\b")
 _PLACES = {"one": "core", "threads": "thread", "star": "copy", "all": "rank"}
 
 
 def short_name(figure: Figure, with_place: bool = True) -> str:
-    """What is measured, the values of what its request varied, and on how many cores; at most 32 characters.
+    """Return the subject, the varied knob values and the number of cores, in at most 32 characters.
 
-    The metric stands last where it is not the headline of its workload.
+    The metric is last if it is not the headline of its workload.
 
     Args:
-        with_place: whether it says on how many cores; pictures of one layout say that in their title.
+        with_place: include the number of cores; pictures of one layout state it in their title.
     """
     knobs = _swept(figure)
     what, where = _what(figure, whole=True), _nonempty(place_text(figure)) * with_place
@@ -49,10 +49,10 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
     long = [what, *(knob_of(figure, name) for name in knobs), *where, *link, *metric]
     name = ", ".join(long)
-    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is what is least missed
+    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is the least important part
         most = max(LONGEST - len(", ".join(long[1:])) - 2, 8)
         name = ", ".join([_cut(what, most), *long[1:]])
-    elif len(name) > LONGEST:  # then values stand alone: what they are of, the details say
+    elif len(name) > LONGEST:  # then values only; the details name the knobs
         what = _what(figure)
         rest = [
             *(knob_text(name, value, bare=True) for name, value in knobs.items()),
@@ -66,14 +66,14 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
 
 
 def distinct_names(figures: Sequence[Figure]) -> dict[int, str]:
-    """By the id of a figure its short name, or where others have the same its whole title."""
+    """Return the short name of each figure by id, or its whole title if others have the same short name."""
     names = {id(figure): short_name(figure) for figure in figures}
     several = {name for name, number in Counter(names.values()).items() if number > 1}
     return {id(figure): figure.name if names[id(figure)] in several else names[id(figure)] for figure in figures}
 
 
 def name_and_rest(figure: Figure) -> tuple[str, str]:
-    """What is measured, and apart from it, in words, what its request varied and on how many cores: for a tile."""
+    """Return the subject, and separately the varied knobs and the number of cores, for a tile."""
     what, *more = _what(figure, whole=True).split(", ")
     knobs = [knob_of(figure, name) for name in _swept(figure)]
     where = [*_nonempty(place_text(figure)), *["emulated link"] * bool(figure.link)]
@@ -85,13 +85,13 @@ def _nonempty(text: str) -> list[str]:
 
 
 def _swept(figure: Figure) -> dict[str, str]:
-    """The knobs that its request varied."""
+    """Return the knobs that the request varied."""
     parts = figure.title.removeprefix(figure.label).split(", ")[1:]
     return {name: figure.knobs.get(name, "") for name in (part.partition(" ")[0] for part in parts)}
 
 
 def _number_first(text: str) -> str:
-    """`n=256 matrix multiply` for `Matrix multiply n=256`: what tells two figures apart is not cut off."""
+    """Return `n=256 matrix multiply` for `Matrix multiply n=256`, so that the number is not truncated."""
     first, _, last = text.rpartition(" ")
     return f"{last} {first[:1].lower()}{first[1:]}" if first and any(map(str.isdigit, last)) else text
 
@@ -101,8 +101,8 @@ def _cut(text: str, most: int) -> str:
 
 
 def _what(figure: Figure, whole: bool = False) -> str:
-    """What its request calls it, without its cores, which `place_text` says; not `whole`: up to the first comma."""
-    if is_program(figure.workload.name):  # the name of a file, as it is spelled
+    """Return the label of the request without its cores; not `whole`: up to the first comma."""
+    if is_program(figure.workload.name):  # the name of a file, unchanged
         return figure.show.short or figure.label
     parts = [part for part in figure.label.split(", ") if not _CORES.search(part)]
     words = figure.show.short or ", ".join(parts if whole else parts[:1]) or figure.workload.name.rpartition("/")[2]
@@ -110,15 +110,15 @@ def _what(figure: Figure, whole: bool = False) -> str:
 
 
 def picture_title(figures: Sequence[Figure], rest: str) -> str:
-    """The title of a picture that declares none: what its first figure's ask calls it, and the rest."""
+    """Return the title of a picture that declares none: the label of its first figure, and the rest."""
     return f"{_cut(_what(figures[0]), LONGEST)}: {rest}"
 
 
 def place_text(figure: Figure) -> str:
-    """`1 core`, `2 threads`, `4 copies`, `2 ranks`; where a kernel places threads itself `120 pairs`, `2 threads`.
+    """Return the number of workers: `1 core`, `2 threads`, `4 copies`, `2 ranks`, `120 pairs`.
 
-    Of a value of one of them `each of 4`. If an imported file does not state them `ranks not stated`. Of a user's
-    program its ranks and, where it was given a number, its threads; nothing is known of the cores that one rank uses.
+    A value of one of them is `each of 4`. If an imported file does not state them, `ranks not stated`. A user's program
+    has ranks and, if requested, threads; the cores that one rank uses are not known.
     """
     point = figure.point
     if is_program(figure.workload.name):
@@ -137,10 +137,10 @@ def place_text(figure: Figure) -> str:
 
 
 def knob_text(name: str, value: str, bare: bool = False) -> str:
-    """The value of a knob in words: `huge pages`, `128 KiB`, `n 256`, `streaming stores`, `double`.
+    """Return the value of a knob in words: `huge pages`, `128 KiB`, `n 256`, `streaming stores`, `double`.
 
     Args:
-        bare: as short as it is understood: `streaming`, `256`.
+        bare: value without name: `streaming`, `256`.
     """
     known = _WORDS.get((name, value))
     if known:
@@ -154,9 +154,9 @@ def knob_text(name: str, value: str, bare: bool = False) -> str:
 
 
 def knob_of(figure: Figure, name: str) -> str:
-    """The value of a knob of a figure in words.
+    """Return the value of a knob of a figure in words.
 
-    Of a user's program, whose knobs are its user's: `n 4`, `flag on`, and a word that explains itself alone, `static`.
+    Knobs of a user's program: `n 4`, `flag on`, and words that are clear without the name, `static`.
     """
     value = figure.knobs.get(name, "")
     if not is_program(figure.workload.name):

@@ -1,7 +1,7 @@
-"""What a user's program occupied: hardware threads that it may use, threads that were busy, memory by node and page.
+"""Resources of a user's program: usable hardware threads, busy threads, memory by node and page size.
 
-The facts are those that the guards of its ranks read back (`Given` of the record). A thread that used less than a
-twentieth of the CPU time of the busiest one is not in them.
+The guards of its ranks read these facts back. They exclude threads that used less than a twentieth of the CPU time of
+the busiest one.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from octant.placement import numbers_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.record import Given, Point
+    from octant.record import Point, RankResources
 
 
 @dataclass(frozen=True)
 class RankOccupancy:
-    """What one rank occupied."""
+    """Resources that one rank occupied."""
 
     host: str
     cpus: frozenset[int]  # hardware threads that it may use
-    threads: int  # busy ones; 0: it ended before anything looked at it
+    threads: int  # busy threads; 0: it ended before it was examined
     masks: tuple[frozenset[int], ...]  # of these threads
-    bytes_on_node: Mapping[str, int]  # private memory by NUMA domain when it was most; empty: not known
+    bytes_on_node: Mapping[str, int]  # maximum private memory by NUMA domain; empty: not known
     resident_bytes: int  # the same, all domains together
-    huge_bytes: int  # of it on huge pages
+    huge_bytes: int  # part of it on huge pages
 
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What one launch of a program occupied, all ranks together."""
+    """Resources that one launch of a program occupied, all ranks together."""
 
     ranks: tuple[RankOccupancy, ...]
 
     @cached_property
     def hardware_threads(self) -> frozenset[tuple[str, int]]:
-        """(host, number) of all that its ranks may use."""
+        """(host, number) of all hardware threads that its ranks may use."""
         return frozenset((rank.host, cpu) for rank in self.ranks for cpu in rank.cpus)
 
     @property
     def threads(self) -> int:
-        """Busy threads; 0 where no rank was looked at."""
+        """The number of busy threads; 0 if no rank was examined."""
         return sum(rank.threads for rank in self.ranks)
 
     @property
@@ -55,7 +55,7 @@ class Occupancy:
 
     @property
     def huge_share(self) -> float | None:
-        """The share of the private memory that is on huge pages; `None` where that is not known."""
+        """The share of the private memory on huge pages; `None` if it is not known."""
         resident = self.resident_bytes
         return sum(rank.huge_bytes for rank in self.ranks) / resident if resident else None
 
@@ -88,12 +88,12 @@ class Occupancy:
 
 
 def occupancy(point: Point) -> Occupancy | None:
-    """What a launch of a program occupied; `None` where nothing of it was read back."""
+    """Return the resources that a launch of a program occupied; `None` if nothing was read back."""
     ranks = tuple(map(_of_rank, point.given))
     return Occupancy(ranks) if any(rank.cpus for rank in ranks) else None
 
 
-def _of_rank(given: Given) -> RankOccupancy:
+def _of_rank(given: RankResources) -> RankOccupancy:
     masks = tuple(map(frozenset, given.thread_masks))
     pages: Counter[str] = Counter()
     for buffer in given.buffers:
@@ -112,6 +112,6 @@ def _of_rank(given: Given) -> RankOccupancy:
 
 
 def most_occupied(points: Sequence[Point]) -> Occupancy | None:
-    """Return the occupancy of the launch in which most threads were seen, then most memory: looks may come too late."""
+    """Return the occupancy of the launch in which most threads were seen, then most memory."""
     found = [one for point in points if (one := occupancy(point))]
     return max(found, key=lambda one: (one.threads, one.resident_bytes), default=None)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 EVEN = 1.3
 """All values of a plateau lie within this factor of their median."""
 LEAST_POINTS = 3
-"""Fewer even neighbours are no plateau."""
+"""Minimum number of points of a plateau."""
 APART = 1.1
-"""Curves of two page sizes that differ by more than this factor differ."""
+"""Factor above which curves of two page sizes differ."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Plateau:
     """Neighbouring points of even values."""
 
     first: float  # bytes
-    last: float  # bytes: of the last point that belongs to it
-    beyond: float | None  # bytes: of the next point; its edge lies between. `None`: the curve ends on it
+    last: float  # bytes of its last point
+    beyond: float | None  # bytes of the next point, beyond its edge; `None`: the curve ends on it
     value: float  # the median
 
 
 def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
-    """The plateaus of a curve, from small sizes to large, as `even_runs` finds them.
+    """Return the plateaus of a curve, from small sizes to large, as `even_runs` finds them.
 
     Args:
         points: (bytes, positive value), the bytes ascending.
@@ -40,11 +40,11 @@ def plateaus(points: Sequence[tuple[float, float]]) -> tuple[Plateau, ...]:
 
 
 def even_runs(values: Sequence[float]) -> list[list[int]]:
-    """The places of neighbouring values that are even, in ascending order.
+    """Return the positions of neighbouring values that are even, in ascending order.
 
-    Each run is grown from the most even neighbours that are left, to the side whose next value is nearer, while all
-    values stay within `EVEN` of their median; a single value that stands out is stepped over where the next one is even
-    again. Runs that touch and whose values are even together are one.
+    Each run grows from the most even remaining neighbours to the side with the nearer next value, while all values are
+    within `EVEN` of their median. A single outlier is skipped if the next value is even again. Adjacent runs whose
+    values are even together are joined.
 
     Args:
         values: all positive.
@@ -62,7 +62,7 @@ def even_runs(values: Sequence[float]) -> list[list[int]]:
 
 
 def _grown(logs: Sequence[float], members: list[int], free: Container[int]) -> list[int]:
-    """All members of the plateau; between two of them at most one point is left out."""
+    """Return all members of the plateau; between two of them at most one point is skipped."""
     values = sorted(logs[i] for i in members)
     while True:
         middle = _middle(values)
@@ -88,32 +88,32 @@ def _joined(logs: Sequence[float], found: Sequence[list[int]]) -> list[list[int]
 
 
 def _middle(ordered: Sequence[float]) -> float:
-    """The median of values in their order."""
+    """Return the median of values in their order."""
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
 
 
 def is_even(logs: Sequence[float]) -> bool:
-    """Whether all values, given as logarithms, lie within `EVEN` of their median."""
+    """Return whether all values, given as logarithms, lie within `EVEN` of their median."""
     ordered = sorted(logs)
     middle = _middle(ordered)
     return max(middle - ordered[0], ordered[-1] - middle) <= math.log(EVEN)
 
 
 def plateau_of(points: Sequence[tuple[float, float]], members: Sequence[int]) -> Plateau:
-    """The plateau that these points of a curve, in ascending order, are."""
+    """Return the plateau of these points of a curve, given in ascending order."""
     beyond = points[members[-1] + 1][0] if members[-1] + 1 < len(points) else None
     return Plateau(points[members[0]][0], points[members[-1]][0], beyond, median(points[i][1] for i in members))
 
 
 def reach(ratios: Sequence[tuple[float, float]]) -> float | None:
-    """The first size from which two curves stay more than `APART` apart: what the address caches of one reach.
+    """Return the first size from which two curves differ by more than `APART`: the TLB reach of one of them.
 
     Args:
         ratios: (bytes, time with small pages over time with large ones), the bytes ascending.
 
     Returns:
-        Bytes; `None` where fewer than two sizes are left, and where the curves were apart before and met again (over
-        two neighbouring sizes: a single one may be disturbed).
+        Bytes; `None` if fewer than two sizes remain, or if the curves differed before at two neighbouring sizes and met
+        again (a single size may be disturbed).
     """
     apart = [ratio > APART for _, ratio in ratios]
     together = max((i for i, one in enumerate(apart) if not one), default=-1)

@@ -1,4 +1,4 @@
-"""What the looks at the machine at both ends of a run say against what was measured between them."""
+"""Caveats from probes, the short measurements at both ends of a run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def caveats_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Caveat, ...]:
-    """The caveats that hold for all figures of a run; none where it has no looks that give their metric.
+    """Return the caveats of the probes that hold for all figures of a run.
 
     Raises:
-        RecordError: the samples of a look cannot be read.
+        RecordError: the samples of a probe cannot be read.
     """
     found = []
     for workload in known.values():
@@ -35,7 +35,7 @@ def caveats_by_probes(run: StoredRun, known: Mapping[str, Workload]) -> tuple[Ca
 
 
 def _is_look(point: Point, probe: Probe) -> bool:
-    """Whether a point has the probe's knobs, of which some are lists."""
+    """Return whether a point has the probe's knobs, some of which are lists."""
     return point.passed and all(
         canonical(point.knobs.get(name, "")) in canonical(values).split(",") for name, values in probe.knobs.items()
     )

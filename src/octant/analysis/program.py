@@ -1,4 +1,4 @@
-"""The metrics of a user's program: the values that were asked for, then what is measured of every program."""
+"""Metrics of a user's program: the requested values, then those of every program."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ WALL, USER, SYSTEM, MEMORY = "wall time", "user time", "system time", "memory"
 MINOR_FAULTS, MAJOR_FAULTS = "minor page faults", "major page faults"
 WAITS, PREEMPTIONS = "voluntary context switches", "involuntary context switches"
 OF_THE_SYSTEM = frozenset({MINOR_FAULTS, MAJOR_FAULTS, WAITS, PREEMPTIONS})
-"""Counters that tables for people leave to the details of a figure."""
+"""Counters that are shown only in the details of a figure."""
 _ALWAYS = (
-    (WALL, "s", "of the whole command line, the launcher included"),
+    (WALL, "s", "of the whole command line, including the launcher"),
     (USER, "s", "of all processes"),
     (SYSTEM, "s", "of all processes"),
-    (MEMORY, "B", "the most that one process had resident"),
+    (MEMORY, "B", "largest resident set of one process"),
     (MINOR_FAULTS, "1", "of all processes"),
     (MAJOR_FAULTS, "1", "of all processes"),
     (WAITS, "1", "of all processes"),
@@ -39,9 +39,9 @@ _RANK_TIMES = (f"reading/{USER}", f"reading/{SYSTEM}")
 
 
 def program_workload(request: Request, points: Sequence[Point]) -> Workload:
-    """The workload of a program, whose headline is the first value that was asked for, else the wall time.
+    """Return the workload of a program; its headline is the first requested value, else the wall time.
 
-    It bounds nothing and has no limit.
+    It provides no limit and has none.
 
     Args:
         ask: with a command line.
@@ -50,7 +50,7 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     subject = request.subject
     units_of = {one.name: one.unit for point in points for one in point.results if one.bound is None}
     metrics = [
-        Metric(value.name, value.unit, value.better, result(value.name), note="as the program states it")
+        Metric(value.name, value.unit, value.better, result(value.name), note="as stated by the program")
         for value in subject.values
     ]
     known = [one for one in _ALWAYS if one[0] in units_of]
@@ -61,14 +61,14 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     named = {metric.name for metric in metrics}
     further = [(name, unit) for name, unit in units_of.items() if name not in named]
     metrics += [Metric(name, unit, "lower", result(name), of_system=True) for name, unit in further]
-    each_once = {metric.name: metric for metric in reversed(metrics)}  # a value hides what is always measured
+    each_once = {metric.name: metric for metric in reversed(metrics)}  # a value overrides a metric of every program
     ordered = tuple(each_once[name] for name in dict.fromkeys(metric.name for metric in metrics))
     name = subject.name.partition("/")[2]
     return Workload(f"The program {name}", ordered, {}, subject.name, pictures=_pictures(request, points))
 
 
 def declared_workload(subject: Subject) -> Workload:
-    """The workload of a program of which nothing is measured yet, with every metric that a point may give."""
+    """Return the workload of a program before any measurement, with every metric that a point may have."""
     metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
     metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
     metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
@@ -78,7 +78,7 @@ def declared_workload(subject: Subject) -> Workload:
 
 
 def _of_processors(points: Iterable[Point]) -> list[Metric]:
-    """How well the processors were used, as far as the points say it."""
+    """Return the metrics of processor use that the points contain."""
     found = []
     known = {one.name for point in points for one in point.results}
     if {WALL, USER, SYSTEM} <= known:
@@ -94,7 +94,7 @@ def _of_processors(points: Iterable[Point]) -> list[Metric]:
 
 
 def named(point: Point, name: str) -> float:
-    """The result of that name.
+    """Return the result of that name.
 
     Raises:
         LookupError: the point does not have it.
@@ -106,36 +106,36 @@ def named(point: Point, name: str) -> float:
 
 
 def cores_used(point: Point) -> float:
-    """CPU time over wall time: how many hardware threads were busy on average.
+    """Return CPU time over wall time: the average number of busy hardware threads.
 
     Raises:
-        LookupError: the point lacks one of the times, or took no time.
+        LookupError: a time is missing, or the wall time is 0.
     """
     wall_s = named(point, WALL)
     if not wall_s > 0:
-        raise LookupError("the program took no time")
+        raise LookupError("the program has no wall time")
     return (named(point, USER) + named(point, SYSTEM)) / wall_s
 
 
 def utilisation(point: Point) -> float:
-    """The share of the time of the hardware threads that the program may use in which it was running, 0 to about 1.
+    """Return the CPU time over the time of the hardware threads that the program may use, 0 to about 1.
 
     Raises:
         LookupError: as `cores_used`, or the hardware threads are not known.
     """
     occupied = occupancy(point)
     if occupied is None:
-        raise LookupError("the hardware threads that it may use are not known")
+        raise LookupError("the hardware threads of the program are not known")
     return cores_used(point) / len(occupied.hardware_threads)
 
 
 def _is_by_rank(point: Point) -> bool:
-    """Whether CPU times of several ranks are recorded."""
+    """Return whether CPU times of several ranks are recorded."""
     return len({head.rank for head in point.heads if head.name == _RANK_TIMES[0]}) > 1
 
 
 def values_of_ranks(samples: Samples, *names: str) -> Mapping[int, float]:
-    """By rank, the sum of the last values of these series."""
+    """Return by rank the sum of the last values of these series."""
     found: dict[int, float] = {}
     for series in samples.series:
         if series.head.name in names and len(series.values):
@@ -144,7 +144,7 @@ def values_of_ranks(samples: Samples, *names: str) -> Mapping[int, float]:
 
 
 def cpu_time_of_ranks(samples: Samples) -> Mapping[int, float]:
-    """By rank, user and system time in seconds."""
+    """Return by rank the user and system time in seconds."""
     return values_of_ranks(samples, *_RANK_TIMES)
 
 
@@ -152,12 +152,12 @@ def _imbalance(_point: Point, samples: Samples) -> float:
     times = list(cpu_time_of_ranks(samples).values())
     mean = float(np.mean(times)) if times else 0.0
     if len(times) < 2 or not mean:
-        raise LookupError("no CPU time of several ranks")
+        raise LookupError("CPU times of several ranks are not recorded")
     return max(times) / mean - 1
 
 
 def _pictures(request: Request, points: Sequence[Point]) -> tuple[Picture, ...]:
-    """A curve along each knob that was swept over numbers or sizes, bars for one of words, and bars for ranks."""
+    """Return a curve for each knob swept over numbers, bars for one swept over words, and bars for ranks."""
     swept = [(name, values.split(",")) for name, values in request.knobs.items() if "," in values]
     title = request.show.title or request.subject.name.partition("/")[2]
     metric = request.subject.values[0].name if request.subject.values else WALL
@@ -172,7 +172,7 @@ def _pictures(request: Request, points: Sequence[Point]) -> tuple[Picture, ...]:
 
 
 def _are_numbers(values: Sequence[str]) -> bool:
-    """Whether the values have places along an axis: numbers from 0 up, or sizes of which one is in bytes."""
+    """Return whether the values have positions on an axis: numbers from 0 up, or sizes."""
     try:
         return all(0 <= float(value) < math.inf for value in values)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Samples to the value of one launch: the only place where a metric's reductions are carried out.
+"""Reduction of samples to the value of one launch; the only place that evaluates metrics.
 
-The samples of a point have three axes: steps, ranks (or the lanes of ranks) and groups. A metric removes them one by
-one, in the order in which it names them; what is there before the last one is removed is the launch's distribution.
+The samples of a measurement have three axes: steps, ranks (or the lanes of ranks) and groups. A metric reduces them one
+by one in its own order. The values before the last reduction are the distribution of the launch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 Cells: TypeAlias = "dict[tuple[int | None, int | None], Array]"  # (group, rank or lane) -> samples, or one number
 
-SKETCHED = 10_000  # values that stand for the samples of a record that kept a sketch of them
+SKETCHED = 10_000  # values drawn from the sketch of a record without samples
 _HOW: dict[How, Callable[..., Array]] = {
     "mean": np.mean,
     "median": np.median,
@@ -53,28 +53,30 @@ _HOW: dict[How, Callable[..., Array]] = {
 
 
 class NoSamplesError(ValueError):
-    """The point has nothing that the metric could be made of; the message says what is missing."""
+    """The measurement lacks what the metric needs; the message names it."""
 
 
 @dataclass(frozen=True)
 class LaunchMeasurement:
-    """What one launch says: the value, the samples behind it in time order, and the value of each group."""
+    """Value of one launch, its samples in time order, and the value of each group."""
 
     value: float
-    samples: Array  # base units; before the last reduction; none behind a result or a function of the whole point
+    samples: Array  # base units, before the last reduction; none for results and functions of the whole point
     by_group: tuple[float, ...] = ()  # where the metric does not reduce groups
-    together: float = 1.0  # share of the time in which all lanes or groups were at work at once
-    is_median: bool = True  # the value is the samples' median, whose interval they give
-    whole_s: float | None = None  # of a share of time: what it is a share of
-    lanes: tuple[LaneTime, ...] = ()  # what each of them lost, where interruptions are measured
-    by_pair: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, where pairs are
+    together: float = 1.0  # share of the time in which all lanes or groups were busy
+    is_median: bool = True  # the value is the median of the samples, so they give its interval
+    whole_s: float | None = None  # of a share of time: the total
+    lanes: tuple[LaneTime, ...] = ()  # lost time of each lane, if interruptions are measured
+    by_pair: Mapping[tuple[int, int], float] = field(
+        default_factory=dict
+    )  # values by pair of hardware threads, if pairs are measured
 
 
 def measure(metric: Metric, point: Point, samples: Samples) -> LaunchMeasurement:
-    """The value of a metric in one launch.
+    """Return the value of a metric in one launch.
 
     Raises:
-        NoSamplesError: the point has neither the series nor a result of the metric's name.
+        NoSamplesError: the point has neither the series nor a result with the metric's name.
     """
     try:
         return _value(metric.value, point, samples)
@@ -104,7 +106,7 @@ def _value(value: Value, point: Point, samples: Samples) -> LaunchMeasurement:
     if isinstance(value, Interrupted):
         lanes = tuple(lane_time(lane) for lane in _call(value.function, point, samples) if lane.whole_ns > 0)
         if not lanes:
-            raise NoSamplesError("the record does not hold what it is made of")
+            raise NoSamplesError("the record lacks the data of this metric")
         return LaunchMeasurement(
             lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes
         )
@@ -121,14 +123,14 @@ def _call(function: Callable[..., _Result], *given: object) -> _Result:
     """Call a function of a workload.
 
     Raises:
-        NoSamplesError: the point is of another version, or of a file that was changed, and lacks what it needs.
+        NoSamplesError: the record is of another version or was changed, and lacks required data.
     """
     try:
         return function(*given)
     except NoSamplesError:
         raise
     except (LookupError, ValueError, ArithmeticError) as error:
-        raise NoSamplesError(f"the record does not hold what it is made of ({error})") from error
+        raise NoSamplesError(f"the record lacks the data of this metric ({error})") from error
 
 
 def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> LaunchMeasurement:
@@ -137,7 +139,7 @@ def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> Lau
     if isinstance(value, OfPairs) and isinstance(found, Mapping) and found:
         return LaunchMeasurement(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
     if isinstance(found, Mapping) or not math.isfinite(found):
-        raise NoSamplesError("the record does not hold what it is made of")
+        raise NoSamplesError("the record lacks the data of this metric")
     return _of_groups(np.asarray([found]))
 
 
@@ -155,7 +157,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> LaunchMeasuremen
     def scaled(cells: Cells) -> Cells:
         found = {key: array * scales[group] for key, array in cells.items() if (group := key[0] or 0) in scales}
         if not found:
-            raise NoSamplesError("no group with samples has work")
+            raise NoSamplesError("no group has both samples and counts")
         return found
 
     if value.over is None and point.pace == "chunks":
@@ -176,7 +178,7 @@ def _seconds(value: Seconds, point: Point, samples: Samples) -> LaunchMeasuremen
 def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
     role = point.first_role if value.role is None else value.role
     if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
+        raise NoSamplesError(f"there is no count {' or '.join(value.counts)}")
     if point.pace == "chunks":
         counts = _counts_of_lanes(point, value.counts, role)
         lanes = [series for series in samples.series if series.head.name == value.of and series.head.role == role]
@@ -193,7 +195,7 @@ def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
         done_once = sum(work.counts.get(name, 0) for name in value.counts)
         by_group[work.group] = by_group.get(work.group, 0.0) + done_once * point.batch_of(work.group, role)
     if not any(name in work.counts for work in point.work_of(value.role) for name in value.counts):
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.counts)}")
+        raise NoSamplesError(f"there is no count {' or '.join(value.counts)}")
     over = (ranks("max"), groups("sum"), steps("median")) if value.over is None else value.over
 
     def of_times(group: int | None, ns: Array) -> Array:
@@ -207,16 +209,16 @@ def _rate(value: Rate, point: Point, samples: Samples) -> LaunchMeasurement:
 
 
 def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
-    """A sum over a sum: a mean of ratios would weigh short steps like long ones."""
+    """Return a sum over a sum; a mean of ratios would weigh short steps like long ones."""
     role = point.first_role if value.role is None else value.role
     sums, totals, per_step = [], [], []
     other = next((h for h in point.heads if h.name in (value.of, value.to) and h.unit != "ns"), None)
     if other or (value.of.startswith("reading/") and samples.reduced):
-        why = f"{other.name} is in {other.unit}, not in ns" if other else f"not all of {value.of} is kept"
+        why = f"{other.name} is in {other.unit}, not in ns" if other else f"the record keeps only a part of {value.of}"
         raise NoSamplesError(f"there is no share of {value.to} ({why})")
     for name in (value.of, value.to):
         kept = [total for part in _reduced_parts(samples, name, role) for total in part.ranks]
-        if kept:  # as a mean: a phase has no samples where marks were off, the step has all
+        if kept:  # as a mean: a phase has no samples while marks were off, the step has all
             totals.append(float(sum(total.sum_ns for total in kept)))
             sums.append(totals[-1] / max(1, sum(total.count for total in kept)))
             continue
@@ -233,19 +235,19 @@ def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
 
 
 def _of_groups(values: Array) -> LaunchMeasurement:
-    """A value that no samples stand behind, or one of each group."""
+    """Return a value without samples, or one of each group."""
     return LaunchMeasurement(
         float(np.median(values)), np.empty(0), tuple(map(float, values)) if len(values) > 1 else ()
     )
 
 
 def _of_results(results: Sequence[Result]) -> LaunchMeasurement:
-    """Of several groups that of each, in their order."""
+    """Return the measurement of results; of several groups, each group's in order."""
     return _of_groups(np.asarray([result.value for result in sorted(results, key=lambda one: one.group)]))
 
 
 def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
-    """By group: seconds of one chunk or step, or of one of what it counts, for each ns of a sample."""
+    """Return by group the seconds of one chunk, step or counted item per ns of a sample."""
     found = {}
     by_group: dict[int, list[Work]] = {work.group: [] for work in point.work} or {0: []}
     for work in point.work_of(value.role):
@@ -256,12 +258,12 @@ def _scales(value: Seconds, point: Point, role: str) -> dict[int, float]:
             each = done / (sum(work.lanes for work in works) if point.pace == "chunks" else 1) if value.per else 1.0
             found[group] = 1e-9 / (each * point.batch_of(group, role))
     if not found:
-        raise NoSamplesError(f"nothing is counted as {' or '.join(value.per)}")
+        raise NoSamplesError(f"there is no count {' or '.join(value.per)}")
     return found
 
 
 def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tuple[int, int], float]:
-    """(group, rank) -> what one sample of each of its lanes counts.
+    """Return (group, rank) -> counts of one sample of each of its lanes.
 
     Raises:
         NoSamplesError: counts by rank are not of all ranks.
@@ -278,7 +280,7 @@ def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tupl
         listed = point.groups[work.group] if work.group < len(point.groups) else sorted(of_group)
         members = [rank for rank in listed if rank in of_group]
         if any(len(work.by_rank[name]) < len(members) for name in names if name in work.by_rank):
-            raise NoSamplesError("the counts by rank are not of all ranks")
+            raise NoSamplesError("the counts by rank do not cover all ranks")
         for place, rank in enumerate(members):
             threads = len(of_group[rank])
             each = sum(
@@ -290,7 +292,7 @@ def _counts_of_lanes(point: Point, names: Sequence[str], role: str) -> dict[tupl
 
 
 def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
-    """Which of the first `count` samples of a group had no phase marks."""
+    """Return which of the first `count` samples of a group had no phase marks."""
     off = np.zeros(count, dtype=bool)
     for begin, end in point.marks_off_by_group.get(group, ()):
         off[begin:end] = True
@@ -298,10 +300,10 @@ def _off(point: Point, group: int, count: int) -> NDArray[np.bool_]:
 
 
 def _steady(name: str, group: int, count: int, point: Point, marked: bool = False) -> NDArray[np.bool_]:
-    """Which of a series' `count` samples are of the steady state; where marks were off at times, of the step those
-    without marks.
+    """Return which of a series' `count` samples are in the steady state.
 
-    `marked`: of the step those samples that were measured with phase marks, since a phase's share is of these.
+    If marks were off at times, these are the samples of the step without marks, or with `marked` those with marks, to
+    which the share of a phase refers.
     """
     numbers, wanted, skipped = np.arange(count), np.ones(count, dtype=bool), point.warmup
     if name.startswith("phase/"):
@@ -315,13 +317,13 @@ def _steady(name: str, group: int, count: int, point: Point, marked: bool = Fals
 
 
 def steady_values(series: Series, point: Point, marked: bool = False) -> Array:
-    """The samples of the steady state, as `_steady`, of phases without what an empty one reads."""
+    """Return the steady samples, as `_steady`; the cost of an empty phase is subtracted from phases."""
     head, values = series.head, _times(series, point)
     return values[_steady(head.name, head.group, len(values), point, marked)]
 
 
 def _times(series: Series, point: Point) -> Array:
-    """All samples, of phases without what an empty one reads."""
+    """Return all samples; the cost of an empty phase is subtracted from phases."""
     if series.head.name.startswith("phase/") and series.entries is not None:
         without: Array = np.maximum(series.values - series.entries * point.process.clock.empty_ns, 0)
         return without
@@ -329,7 +331,7 @@ def _times(series: Series, point: Point) -> Array:
 
 
 def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: bool = False) -> Cells:
-    """The steady samples of one series by group and lane; `marked` as for `_steady`."""
+    """Return the steady samples of one series by group and lane; `marked` as for `_steady`."""
     wanted = point.first_role if role is None else role
     cells = _by_lane(
         [
@@ -344,7 +346,7 @@ def _cells(point: Point, samples: Samples, name: str, role: str | None, marked: 
 
 
 def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> Cells:
-    """The steady samples of those steps during which no rank of their group was switched out."""
+    """Return the steady samples of those steps during which no rank of their group was switched out."""
     found = []
     of_steps: dict[int, list[Series]] = {}
     for one in samples.series:
@@ -368,7 +370,7 @@ def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> 
 
 
 def _readings(point: Point, samples: Samples, name: str, role: str | None) -> Cells:
-    """The readings of the steady state: a sample may have several, and a large record keeps every n-th."""
+    """Return the steady readings; a sample may have several, and a large record keeps every n-th."""
     wanted = point.first_role if role is None else role
     steps_of = {(s.head.group, s.head.rank): len(s.values) for s in samples.series if s.head.name == "step"}
     kept = [part for part in samples.reduced if part.name == "step"]
@@ -385,7 +387,7 @@ def _readings(point: Point, samples: Samples, name: str, role: str | None) -> Ce
 
 
 def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:
-    """By group, in their order, and the lane's place in it."""
+    """Return the samples by group, in order, and position of the lane in it."""
     cells: Cells = {}
     places: dict[int, int] = {}
     for series, array in sorted(found, key=lambda one: one[0].head.group):
@@ -396,7 +398,7 @@ def _by_lane(found: Sequence[tuple[Series, Array]]) -> Cells:
 
 
 def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cells, float]:
-    """Of several groups, only the steps during which all groups were at work, and what share of all steps that is."""
+    """Return the steps during which all groups were busy, and their share of all steps."""
     every = _cells(point, samples, name, role)
     if len(point.groups) < 2:
         return every, 1.0
@@ -421,14 +423,14 @@ def _at_once(point: Point, samples: Samples, name: str, role: str) -> tuple[Cell
 
 
 def _in_time_order(lanes: Sequence[Array]) -> Array:
-    """The samples of all lanes, by their place in their lane: lanes of several hosts share no clock."""
+    """Return the samples of all lanes by their position in the lane, since hosts share no clock."""
     places = np.concatenate([(np.arange(len(lane)) + 0.5) / max(1, len(lane)) for lane in lanes])
     ordered: Array = np.concatenate(lanes)[np.argsort(places, kind="stable")]
     return ordered
 
 
 def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
-    """Place by place, as far as all reach."""
+    """Return the reduction over arrays, position by position, up to the shortest."""
     if all(array.ndim == 0 for array in arrays):
         return np.asarray(_HOW[how](np.asarray(arrays)))
     least = min(len(array) for array in arrays)
@@ -438,7 +440,7 @@ def _over_ranks(arrays: Sequence[Array], how: How) -> Array:
 def _reduce(
     cells: Cells, over: Sequence[Reduce], transform: Callable[[int | None, Array], Array] | None = None
 ) -> LaunchMeasurement:
-    """Removes the axes in order. `transform` turns the times of a group into rates once ranks are removed.
+    """Remove the axes in order. `transform` turns times of a group into rates once ranks are removed.
 
     Raises:
         NoSamplesError: there are no cells.
@@ -461,7 +463,7 @@ def _reduce(
         state = _transform(state, waiting)
     left = np.asarray([float(np.median(array)) for array in state.values()])
     by_group = tuple(map(float, left)) if len(left) > 1 else ()
-    if not over or over[-1].axis != "steps":  # what is left of every rank or group is no series in time
+    if not over or over[-1].axis != "steps":  # the values of ranks or groups are no time series
         return LaunchMeasurement(float(np.median(left)), np.empty(0), by_group)
     return LaunchMeasurement(
         float(np.median(left)), before, by_group, is_median=over[-1].how == "median" and not by_group
@@ -494,12 +496,12 @@ _OF_TOTAL: Mapping[How, Callable[[RankTotal], float]] = {
 def _kept_cells(
     kept: Sequence[Reduced], point: Point, over: Sequence[Reduce], undisturbed: bool = False
 ) -> tuple[Cells, Sequence[Reduce]]:
-    """What a record keeps where its samples would not fit, ns, and the reductions that are left to do.
+    """Return the cells of a record that keeps no samples, in ns, and the remaining reductions.
 
     The slowest rank's time of each step is cut like samples; sums, extremes and sketches are of all samples.
 
     Raises:
-        NoSamplesError: an order of reductions that needs every sample of every rank.
+        NoSamplesError: the order of reductions needs every sample of every rank.
     """
     cells: Cells = {}
     first, *rest = over
@@ -514,28 +516,28 @@ def _kept_cells(
             for total in part.ranks:
                 cells[(part.group, total.rank)] = np.asarray(_OF_TOTAL[first.how](total))
     else:
-        raise NoSamplesError(f"the record is too large to keep what {first.how} over {first.axis} needs")
+        raise NoSamplesError(f"the record keeps no samples for the {first.how} over {first.axis}")
     return dict(sorted(cells.items(), key=lambda cell: cell[0][0] or 0)), rest
 
 
 def _slowest(part: Reduced, point: Point) -> Array:
-    """The slowest rank's time of each steady step; of a sketch a sample of all, in no order, with the very slowest."""
+    """Return the slowest rank's time of each steady step; of a sketch, an unordered sample with the maximum."""
     if part.slowest_ns is not None:
         return part.slowest_ns[_steady(part.name, part.group, len(part.slowest_ns), point)]
     if part.slowest is None:
-        raise NoSamplesError(f"the record keeps no slowest times of {part.name}")
+        raise NoSamplesError(f"the record does not keep the slowest times of {part.name}")
     drawn = part.slowest.sample(SKETCHED)
     if len(drawn):
         drawn[-1] = max((ns for _, _, ns in part.worst), default=drawn[-1])
-    shuffled: Array = np.random.default_rng(0).permutation(drawn)  # else the order would pass for a drift
+    shuffled: Array = np.random.default_rng(0).permutation(drawn)  # the sorted order would look like drift
     return shuffled
 
 
 def _slowest_undisturbed(part: Reduced, point: Point, worst: bool) -> Array:
-    """As `_slowest`, of those steps during which no rank was switched out; of a sketch only where `worst` is asked for.
+    """Return `_slowest` of steps during which no rank was switched out; of a sketch only if `worst`.
 
     Raises:
-        NoSamplesError: there is none, or it is not kept.
+        NoSamplesError: there is none, or it is not recorded.
     """
     lost = np.asarray(sorted(part.preempted), dtype=np.int64)
     if part.slowest_ns is not None:
@@ -544,5 +546,5 @@ def _slowest_undisturbed(part: Reduced, point: Point, worst: bool) -> Array:
     else:
         kept = np.asarray([float(ns) for step, _, ns in part.worst if worst and step not in part.preempted])
     if not len(kept):
-        raise NoSamplesError(f"the record keeps no undisturbed {part.name}")
+        raise NoSamplesError(f"the record does not contain an undisturbed {part.name}")
     return kept

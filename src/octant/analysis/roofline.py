@@ -1,7 +1,7 @@
-"""Rooflines: what kernels of some arithmetic intensity can reach at most (Williams, Waterman, Patterson 2009).
+"""Rooflines: upper bounds of kernels by arithmetic intensity (Williams, Waterman, Patterson 2009).
 
-Each layout of hardware threads has its own: slanted roofs by what the run's best loop moved in each level, flat roofs
-by its multiply-adds in each precision. All are the limits of the table.
+Each layout of hardware threads has its own roofs: slanted ones from the best traffic of the run in each level, flat
+ones from multiply-adds in each precision. They equal the limits of the table.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 ABOVE = 1.03
-"""A share of a roof beyond which units, counting or clock are in doubt."""
+"""Share of a roof beyond which units, counting or clock are questionable."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """A level that has a roof, or several that share one because a ladder does not distinguish them."""
+    """Level with a roof of its own, or several with a common one that a ladder does not distinguish."""
 
     levels: tuple[Level, ...]  # the nearest first
-    last: float = math.inf  # bytes: beyond this footprint, a ladder shows that data are no longer there
+    last: float = math.inf  # bytes, up to which a ladder shows data in these levels
 
 
 ALONE = tuple(Extent((level,)) for level in LEVELS)
-"""Every level by itself, as stated sizes tell them apart."""
+"""Every level separately, by stated sizes."""
 
 
 @dataclass(frozen=True)
 class Slope:
-    """What the memory side allows: the best traffic of any loop of the run in a level."""
+    """Memory roof: the best traffic of any loop of the run in a level."""
 
     extent: Extent
     bytes_per_s: float
@@ -47,57 +47,57 @@ class Slope:
 
     @property
     def level(self) -> str:
-        """The name of the level: `L2`; of several `L2–L3`."""
+        """The name of the level: `L2`, or `L2–L3` for several."""
         return "–".join(dict.fromkeys((self.extent.levels[0], self.extent.levels[-1])))
 
 
 @dataclass(frozen=True)
 class Flat:
-    """What arithmetic allows: multiply-adds of a precision, or one at a time in double."""
+    """Arithmetic roof: multiply-adds of a precision, or scalar ones in double."""
 
     name: str  # double, single, scalar
     flops_per_s: float
-    cell: Hashable  # of the figure that reached it; "" where it is twice double's
+    cell: Hashable  # of the figure that reached it; "": it is twice double's
 
 
 @dataclass(frozen=True)
 class Roofs:
-    """The roofs of one layout of hardware threads."""
+    """Roofs of one layout of hardware threads."""
 
     threads: Threads
     slopes: tuple[Slope, ...]  # the first level first; memory always
     flats: tuple[Flat, ...]  # the highest first; double always
 
     def slope(self, level: Level) -> Slope | None:
-        """The roof of a level."""
+        """Return the roof of a level."""
         return next((one for one in self.slopes if level in one.extent.levels), None)
 
     def flat(self, name: str) -> Flat | None:
-        """The roof of a precision."""
+        """Return the roof of a precision."""
         return next((one for one in self.flats if one.name == name), None)
 
     @property
     def ridge(self) -> float:
         """The least intensity, in flop/B of memory traffic, at which double precision can be kept busy."""
         memory, double = self.slope(MEMORY), self.flat("double")
-        assert memory is not None  # noqa: S101 - `roofs` makes none without
+        assert memory is not None  # noqa: S101 - guaranteed by `roofs`
         assert double is not None  # noqa: S101 - likewise
         return double.flops_per_s / memory.bytes_per_s
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A figure under its roofs."""
+    """Figure under its roofs."""
 
     figure: Figure
-    level: Level | None  # where its data lie by stated sizes and by the ladder; `None`: between levels, or not known
-    intensity: float  # flop/B of the traffic that its level sees
+    level: Level | None  # of its data by stated sizes and the ladder; `None`: between levels, or not known
+    intensity: float  # flop/B of the traffic of its level
     rate: float  # flop/s
     low: float
     high: float
-    roof: float | None  # flop/s at most, by its level and precision; `None` where neither binds for certain
+    roof: float | None  # maximum flop/s by level and precision; `None`: not certain
     roof_name: str  # "memory", "L1", "double"
-    is_limit: bool  # it made this roof
+    is_limit: bool  # it provides this roof
 
     @property
     def share(self) -> float | None:
@@ -107,7 +107,7 @@ class Kernel:
 
 
 def roofs(known: Known, threads: Threads, single: bool = True, extents: Sequence[Extent] = ALONE) -> Roofs | None:
-    """The roofs over hardware threads that lie like these; `None` without the peak or memory.
+    """Return the roofs of hardware threads with this layout; `None` without peak or memory.
 
     Args:
         single: whether single precision without a measurement of its own has twice the roof of double.
@@ -136,9 +136,9 @@ def roofs(known: Known, threads: Threads, single: bool = True, extents: Sequence
 def layouts(
     known: Known, figures: Sequence[Figure], extents: Callable[[Threads], Sequence[Extent]] = lambda _threads: ALONE
 ) -> list[tuple[Roofs, list[Figure]]]:
-    """The figures that count flops and bytes by the layout of their hardware threads, few threads first.
+    """Return the figures that count flops and bytes by layout of hardware threads, few threads first.
 
-    Those without roofs are left out.
+    Those without roofs are skipped.
 
     Args:
         extents: the levels that have roofs on such hardware threads.
@@ -158,7 +158,7 @@ def layouts(
 
 
 def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
-    """The figure under these roofs; `None` where it does not count both, or is not made of the time of a step."""
+    """Return the figure under these roofs; `None` without both counts or if its metric is not a step time."""
     point, value = figure.point, figure.value
     moved_bytes, unit_value = figure.workload.footprint(machine, point), figure.at(1.0)
     level = None if moved_bytes is None else level_of(machine, point.hardware_threads, moved_bytes)
@@ -178,9 +178,9 @@ def kernel(over: Roofs, figure: Figure, machine: Machine) -> Kernel | None:
 
 
 def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tuple[float | None, str, Hashable]:
-    """flop/s at most, what sets it, and the cell that reached it.
+    """Return the maximum flop/s, its cause, and the cell that reached it.
 
-    Right of the ridge of memory arithmetic bounds in every level; left of it a level that is not known sets nothing.
+    Right of the memory ridge, arithmetic is the bound in every level; left of it, an unknown level gives no bound.
     """
     flat, memory, slope = over.flat(element), over.slope(MEMORY), over.slope(level) if level else None
     if flat is None or memory is None:
@@ -194,15 +194,15 @@ def _roof(over: Roofs, level: Level | None, element: str, per_byte: float) -> tu
 
 
 def element_of(point: Point) -> str:
-    """The precision of the numbers that a point computes with: its knob `element`, or double."""
+    """Return the precision of a point: its knob `element`, or double."""
     named = point.knobs.get("element", "")
     return named if named in FMA else "double"
 
 
 def intensity(point: Point, level: Level | None = None) -> float | None:
-    """flop/B of a kernel's own count; `None` where it moves nothing or computes nothing.
+    """Return the flop/B of a kernel's own counts; `None` if it moves or computes nothing.
 
-    Lines that are read before they are written count, but not in the first cache, which holds them already.
+    Write-allocate traffic counts, except in the first cache, which holds these lines already.
     """
     allocated = () if level == LEVELS[0] else ("bytes_allocated",)
     moved = point.count("bytes_read", "bytes_written", *allocated)

@@ -2,9 +2,9 @@
 
     t(s) = a + sum over segments of g · (how many of the s bytes lie in it) + sum over steps of d · [s >= border]
 
-with all coefficients at least 0: time never falls, and is continuous but for steps. For given borders that is one
-non-negative least-squares problem in relative errors; borders are moved greedily while the criterion
-n ln(mean r² + noise²) + k ln n falls. METHOD.md has the choices.
+with all coefficients at least 0: time never falls, and is continuous except at steps. For given borders this is a
+non-negative least-squares problem in relative errors. Borders are moved greedily while the criterion
+n ln(mean r² + noise²) + k ln n falls. METHOD.md gives the reasons.
 """
 
 from __future__ import annotations
@@ -24,56 +24,56 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST_LENGTHS = 3
-"""Of a curve; two would fit any line."""
+"""Minimum number of lengths of a curve; two would fit any line."""
 LEAST_IN_SEGMENT = 2
 SHORTEST_BORDER = 8.0
-"""Bytes: no border lies at or below a word."""
+"""Bytes of a word; borders are above it."""
 MOST_BORDERS = 6
 LEAST_NOISE = 0.01
-"""Relative standard deviation of a point of which nothing is known: errors far below it justify no border."""
+"""Least relative standard deviation of a point; much smaller errors do not justify a border."""
 TRUSTED = 0.25
-"""A segment with a worse error at any length describes another curve."""
+"""Largest relative error at any length of a segment that represents the curve."""
 MOST_LENGTHS = 64
-"""Of more lengths so many are used, evenly chosen: the search takes time with their square."""
+"""Maximum number of lengths, evenly chosen; the search time grows with its square."""
 MOST_ROUNDS = 40
-"""Changes of borders after the first search; reached by no curve that was seen."""
+"""Maximum number of changes after the first search, which no known curve reaches."""
 
 Kind = Literal["step", "knee"]
 _COST: dict[Kind, int] = {"knee": 2, "step": 3}
-"""Parameters of a border: its place, the slope behind it, and of a step its height."""
+"""Parameters of a border: its position, the slope after it, and the height of a step."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Messages from `first` to `last` bytes, both measured and included, and what the model says of them."""
+    """Messages from `first` to `last` bytes, both measured and included, with their line of the model."""
 
     first: float
     last: float
     at_first_s: float  # the model's time of its first length
     seconds_per_byte: float  # 1 / B
     error: float  # the largest of |model - measured| / measured
-    kind: Kind | None = None  # of the border where it begins; `None`: the first one
-    border: float = 0.0  # bytes from which on it holds: a length of this curve or, of a step, of another one
-    step_s: float = 0.0  # by which time jumps there
-    cause: str = ""  # "L2", "protocol"; "": the curve alone does not tell
+    kind: Kind | None = None  # of the border at its beginning; `None`: the first segment
+    border: float = 0.0  # bytes from which it holds: a length of this curve or, for a step, of another one
+    step_s: float = 0.0  # height of the step
+    cause: str = ""  # "L2", "protocol"; "": not known
 
     def seconds(self, length: float) -> float:
-        """What its line says of a message of so many bytes."""
+        """Return the time of a message of so many bytes."""
         return self.at_first_s + (length - self.first) * self.seconds_per_byte
 
     @property
     def startup_s(self) -> float:
-        """Where its line meets a length of 0; below 0 where it is steeper than what comes before it."""
+        """The intercept at length 0; below 0 if the line is steeper than the previous one."""
         return self.seconds(0.0)
 
     @property
     def bandwidth(self) -> float:
-        """B, bytes per second; infinite where length made no difference."""
+        """B, bytes per second; infinite if the time does not depend on the length."""
         return 1 / self.seconds_per_byte if self.seconds_per_byte > 0 else math.inf
 
     @property
     def fits(self) -> bool:
-        """Whether the line is close enough everywhere to stand for the curve."""
+        """Whether the line is close enough everywhere to represent the curve."""
         return self.error <= TRUSTED
 
 
@@ -82,15 +82,15 @@ _Borders: TypeAlias = "tuple[tuple[float, Kind], ...]"
 
 
 def segments(points: Iterable[tuple[float, float]], noise: float = LEAST_NOISE) -> tuple[Segment, ...]:
-    """The segments of a curve, from short messages to long.
+    """Return the segments of a curve, from short messages to long.
 
     Args:
         points: (bytes, seconds above 0), each length once, in any order.
-        noise: relative standard deviation of one point, as its launches show it; at least 1 %, which straight lines
-            miss the times of an undisturbed library by.
+        noise: relative standard deviation of one point from its launches; at least 1 %, the deviation of undisturbed
+            libraries from straight lines.
 
     Returns:
-        None for fewer than three lengths.
+        Empty for fewer than three lengths.
     """
     curve = _Curve.of(points, noise)
     return curve.described(_searched([curve])[0]) if curve else ()
@@ -101,17 +101,17 @@ def hot_and_cold(
     cold: Iterable[tuple[float, float]],
     noise: tuple[float, float] = (LEAST_NOISE, LEAST_NOISE),
 ) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
-    """The segments of two curves that differ in their buffers alone: hot ones in caches, and cold ones.
+    """Return the segments of two curves that differ only in their buffers: hot in caches, and cold.
 
-    Their steps are common, since the library chooses a protocol by the length alone; knees are each curve's own.
+    Steps are common, since the library selects a protocol by length only; knees belong to each curve.
 
     Args:
-        hot: (bytes, seconds) of buffers that are used again and again.
-        cold: of buffers that rotate; the lengths may be others.
-        noise: of a point of each, as `segments` takes it.
+        hot: (bytes, seconds) with reused buffers.
+        cold: with rotating buffers; the lengths may differ.
+        noise: of a point of each, as in `segments`.
 
     Returns:
-        Of each curve its own; none where either has fewer than three lengths.
+        The segments of each curve; empty if either has fewer than three lengths.
     """
     first, second = (_Curve.of(points, of) for points, of in zip((hot, cold), noise, strict=True))
     if first is None or second is None:
@@ -126,16 +126,15 @@ def with_causes(
     other: Sequence[Segment] = (),
     noise: float = LEAST_NOISE,
 ) -> tuple[Segment, ...]:
-    """The segments with what their borders come from, as far as that is known.
+    """Return the segments with the causes of their borders, if known.
 
-    A step that hot and cold curves share is a protocol's. A border that the other curve does not have is a cache's, and
-    so is a knee where two buffers of the length fill one: `L2`, else `a cache`. A step of which no second curve is
-    known stays without a cause.
+    A step of both hot and cold curves is due to a protocol. A border of one curve only is due to a cache, as is a knee
+    at which two buffers fill a cache: `L2`, else `a cache`. A step without a second curve has no cause.
 
     Args:
         caches: bytes of one cache of each level, as the machine states them.
-        other: the segments of the same messages with other buffers, where both were fitted together (`hot_and_cold`).
-        noise: steps below so much of the time, times three, are none of the other curve.
+        other: segments of the same messages with other buffers, fitted together (`hot_and_cold`).
+        noise: steps of the other curve below three times this share of the time are ignored.
     """
     caused = []
     for before, now in pairwise(found):
@@ -150,12 +149,12 @@ def with_causes(
 
 
 def _fills(before: Segment, now: Segment, size: int) -> bool:
-    """Whether two buffers fit into a cache of that size before a border, and fill more than half of it behind."""
+    """Return whether two buffers fit into a cache of that size before a border and exceed half of it after."""
     return now.first > size / 4 and before.last <= size / 2
 
 
 def _is_same(before: Segment, now: Segment, one: Segment, noise: float) -> bool:
-    """Whether a segment of another curve begins where `now` does, in the same way; a step of no height is none."""
+    """Return whether a segment of another curve begins at the same border with the same kind."""
     if one.kind != now.kind:
         return False
     if now.kind == "step":
@@ -165,7 +164,7 @@ def _is_same(before: Segment, now: Segment, one: Segment, noise: float) -> bool:
 
 @dataclass(frozen=True)
 class _Curve:
-    """Lengths and times of a curve, and how well borders describe it."""
+    """Lengths and times of a curve, and the fit of borders to it."""
 
     lengths: NDArray[np.float64]
     seconds: NDArray[np.float64]
@@ -173,7 +172,7 @@ class _Curve:
 
     @classmethod
     def of(cls, points: Iterable[tuple[float, float]], noise: float) -> _Curve | None:
-        """`None` for too few lengths."""
+        """Return the curve of these points; `None` for too few lengths."""
         ordered = sorted(points)
         if len(ordered) < LEAST_LENGTHS:
             return None
@@ -183,7 +182,7 @@ class _Curve:
         return cls(lengths, seconds, max(noise, LEAST_NOISE))
 
     def columns(self, borders: Sequence[_Borders]) -> NDArray[np.float64]:
-        """Of several sets of as many borders of the same kinds: one, bytes in each segment, steps; over the times.
+        """Return the columns of several sets of borders of the same kinds: one, bytes per segment, steps; over times.
 
         Shape (sets, lengths, coefficients).
         """
@@ -199,14 +198,14 @@ class _Curve:
         return columns
 
     def misfit(self, square: float) -> float:
-        """n ln(mean r² + noise²)."""
+        """Return n ln(mean r² + noise²)."""
         return len(self.lengths) * math.log(max(square, 0.0) + self.noise**2)
 
     def best_cases(self, borders: Sequence[_Borders]) -> NDArray[np.float64]:
-        """Mean squares of the relative errors if coefficients might be below 0: no set does better."""
+        """Return mean squares of the relative errors without the bound 0, a lower bound for each set."""
         columns = self.columns(borders)
         norms = np.linalg.norm(columns, axis=1, keepdims=True)
-        scaled = columns / np.where(norms > 0, norms, 1.0)  # of a last segment of one length nothing lies inside
+        scaled = columns / np.where(norms > 0, norms, 1.0)  # a last segment of one length has no bytes inside
         gram = scaled.transpose(0, 2, 1) @ scaled
         gram += 1e-13 * np.eye(gram.shape[1])
         found = np.linalg.solve(gram, scaled.sum(axis=1)[:, :, None])
@@ -214,13 +213,13 @@ class _Curve:
         return squares
 
     def fitted(self, borders: _Borders) -> tuple[NDArray[np.float64], float]:
-        """The coefficients, all at least 0, and the mean square of the relative errors."""
+        """Return the coefficients, all at least 0, and the mean square of the relative errors."""
         columns = self.columns([borders])[0]
         found = solve(columns, np.ones(len(columns)))
         return found, float(np.square(columns @ found - 1).mean())
 
     def described(self, borders: _Borders) -> tuple[Segment, ...]:
-        """The segments between the borders, without those that change nothing."""
+        """Return the segments between the borders, without those that change nothing."""
         found, _ = self.fitted(borders)
         model = self.seconds * (self.columns([borders])[0] @ found)
         errors = np.abs(model / self.seconds - 1)
@@ -235,21 +234,21 @@ class _Curve:
         )  # fmt: skip
 
     def may_have(self, borders: _Borders, least: int) -> bool:
-        """Whether every segment has lengths enough, and every border lies above a word."""
+        """Return whether every segment has enough lengths, and every border is above a word."""
         apart = all(end - begin >= least for begin, end in pairwise(self._places(borders)))
         return apart and len(borders) <= MOST_BORDERS and all(at > SHORTEST_BORDER for at, _ in borders)
 
     def _places(self, borders: _Borders) -> list[int]:
-        """Where segments begin among the lengths, and the end."""
+        """Return the positions at which segments begin, and the end."""
         return [0, *np.searchsorted(self.lengths, [at for at, _ in borders]).tolist(), len(self.lengths)]
 
 
 _Joint: TypeAlias = "tuple[_Borders, ...]"
-"""The borders of each curve; steps are the same in all."""
+"""Borders of each curve; steps are common to all."""
 
 
 def _searched(curves: Sequence[_Curve]) -> _Joint:
-    """Borders of least cost: from none on, whichever change of one border lowers it most, until none does."""
+    """Return the borders of least cost, by greedy changes of one border, starting from none."""
     search = _Search(curves)
     best: _Joint = tuple(() for _ in curves)
     cost = search.cost(best)
@@ -262,7 +261,7 @@ def _searched(curves: Sequence[_Curve]) -> _Joint:
 
 
 class _Search:
-    """What is known of the borders of curves that are fitted together."""
+    """State of the search for borders of curves that are fitted together."""
 
     def __init__(self, curves: Sequence[_Curve]) -> None:
         self.curves = curves
@@ -270,22 +269,22 @@ class _Search:
         self._densest = max(curves, key=lambda one: len(one.lengths))
 
     def penalty(self, joint: _Joint) -> float:
-        """k ln n: a step's place counts once, its height and slope in every curve."""
+        """Return k ln n: the position of a step counts once, its height and slope in every curve."""
         shared = sum(kind == "step" for _, kind in joint[0])
         number = sum(2 + sum(_COST[kind] for _, kind in borders) for borders in joint) - shared * (len(joint) - 1)
         return number * math.log(self._total)
 
     def cost(self, joint: _Joint) -> float:
-        """The criterion."""
+        """Return the criterion."""
         misfits = (one.misfit(one.fitted(of)[1]) for one, of in zip(self.curves, joint, strict=True))
         return sum(misfits) + self.penalty(joint)
 
     def changes(self, joint: _Joint) -> Iterable[list[_Joint]]:
-        """Sets of borders one change away, those of as many borders of the same kinds together."""
+        """Yield sets of borders one change away, grouped by number and kinds of borders."""
         return self._alike(one for one in self._neighbours(joint) if one != joint)
 
     def further(self, joint: _Joint) -> Iterable[list[_Joint]]:
-        """The same two changes away, of a curve that is not described yet: one more for two, or two more."""
+        """Yield sets two changes away, for a curve that is not described yet: one more for two, or two more."""
         curve = self.curves[0]
         if len(self.curves) > 1 or curve.fitted(joint[0])[1] <= (2 * curve.noise) ** 2:
             return ()
@@ -301,19 +300,19 @@ class _Search:
         return groups.values()
 
     def _may_be(self, joint: _Joint) -> bool:
-        """A curve of few lengths beside another may have segments of one, which the other tells apart."""
+        """Return whether the sets are allowed; a short curve with a partner may have segments of one length."""
         return all(
             curve.may_have(of, LEAST_IN_SEGMENT if curve is self._densest else 1)
             for curve, of in zip(self.curves, joint, strict=True)
         )
 
     def _neighbours(self, joint: _Joint) -> Iterator[_Joint]:
-        """With a border more, with one less, and with one elsewhere or of the other kind."""
+        """Yield sets with one border more, one less, or one moved or of the other kind."""
         yield from self._with_one(joint)
         for number, borders in enumerate(joint):
             for old in borders:
                 if old[1] == "step" and number:
-                    continue  # it is that of the first curve
+                    continue  # steps are those of the first curve
                 rest = self._without(joint, number, old)
                 yield rest
                 yield from self._with_one(rest)
@@ -336,7 +335,7 @@ class _Search:
         )
 
     def best_of(self, groups: Iterable[list[_Joint]], cost: float) -> tuple[_Joint, float] | None:
-        """The set of least cost below `cost`: in the order of what each could reach at best, until none can."""
+        """Return the set of least cost below `cost`, searched in the order of lower bounds."""
         ranked: list[tuple[float, int, _Joint]] = []
         for group in groups:
             penalty = self.penalty(group[0])
@@ -359,13 +358,13 @@ def _inserted(borders: _Borders, one: tuple[float, Kind]) -> _Borders:
 
 
 def half_length(points: Sequence[tuple[float, float]]) -> float | None:
-    """N½: the first length with half of the best bandwidth, interpolated on the logarithms of both.
+    """Return N½: the first length with half of the best bandwidth, interpolated on logarithms.
 
     Args:
         points: (bytes above 0, bytes per second), the bytes ascending.
 
     Returns:
-        Bytes; `None` where already the shortest reaches it.
+        Bytes; `None` if the shortest length reaches it.
     """
     half = max((rate for _, rate in points), default=0.0) / 2
     place = next((i for i, (_, rate) in enumerate(points) if rate >= half), 0)

@@ -1,4 +1,4 @@
-"""Metrics of what a kernel records beside its steps: one for each phase and each reading that its points name."""
+"""Metrics of series other than steps: one for each phase and each reading of the points."""
 
 from collections.abc import Iterable
 
@@ -6,14 +6,14 @@ from octant.metric import FirstOf, Metric, OfPairs, Value, groups, ranks, readin
 from octant.record import Point
 
 STEP = "mean step"
-"""The name of the metric that the phases of a step are parts of."""
+"""Name of the metric of which phases are parts."""
 _MEAN = (steps("mean"), ranks("mean"), groups("mean"))
 
 
 def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
-    """Phases as means over steps and ranks, so that they add up, the step likewise; readings as medians over steps.
+    """Return phases and the step as means over steps and ranks, so that they add up, and readings as medians.
 
-    They carry the names of their series: `phase/pack`, `reading/residual`.
+    They have the names of their series: `phase/pack`, `reading/residual`.
     """
     heads = {head.name: head.unit for point in points for head in point.heads}
     phases = [
@@ -31,6 +31,6 @@ def series_metrics(points: Iterable[Point]) -> tuple[Metric, ...]:
 
 
 def pair_readings(value: Value) -> tuple[str, ...]:
-    """The readings of a metric that only say which pair a sample is of."""
+    """Return the readings of a metric that only identify the pair of a sample."""
     every = value.values if isinstance(value, FirstOf) else (value,)
     return tuple(name for one in every if isinstance(one, OfPairs) for name in one.readings)

@@ -1,4 +1,4 @@
-"""How much figures differ between sessions on one machine: those of the store, an hour or more apart."""
+"""Spread of figures over sessions on one machine: runs of the store, an hour or more apart."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
 
 MOST = 8
-"""Other runs of the store that are read; each takes a part of a second."""
+"""Maximum number of other runs that are read; each takes a fraction of a second."""
 
 
 @dataclass(frozen=True)
 class Sessions:
-    """The sessions on a machine that have a figure in common with a run, its own among them."""
+    """Sessions on a machine that have a figure in common with a run, including its own."""
 
     number: int = 1
-    deviation: float | None = None  # of the figure that varies most: standard deviation of its logarithm; from four on
-    figure: Figure | None = None  # that one
+    deviation: float | None = (
+        None  # standard deviation of the logarithm of the figure that varies most; from four sessions on
+    )
+    figure: Figure | None = None  # the figure that varies most
 
 
 def sessions(summary: Summary, figures: Sequence[Figure]) -> Sessions:
-    """What the store of a run knows of these figures in other sessions."""
+    """Return the spread of these figures over other sessions in the store of a run."""
     usable = [one for one in figures if one.value and one.value.middle > 0 and not one.invalid]
     if not usable:
         return Sessions()

@@ -1,4 +1,4 @@
-"""A stored run as figures: one per cell, made from all its launches; limits are looked up when all are made."""
+"""Summary of a stored run: a figure per cell from all its launches, with limits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from octant import units, workloads
 from octant.analysis.figures import MeasuredCell, figures_of, includes, known_limits
-from octant.analysis.given import mismatches_of
 from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.measured_machine import with_measured
+from octant.analysis.mismatches import mismatches_of
 from octant.analysis.probes import caveats_by_probes
 from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
@@ -35,38 +35,38 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 _METRICS_OF_PICTURES = ("x", "y", "rate", "low", "middle", "high")
-"""What pictures call the metrics that they show; x may be a knob."""
+"""Fields of pictures with names of metrics; x may be a knob."""
 
 
 @dataclass(frozen=True)
 class Modelled:
-    """What a model says of figures, for pictures to draw beside them."""
+    """Predictions of a model for figures, for pictures."""
 
-    text: str  # what the model is, as the end of a sentence
-    headline: Callable[[Figure], float | None]  # in base units; `None`: it has no answer
-    is_made_from: Callable[[Figure], bool]  # whether the figure is one that the model was made from
+    text: str  # description of the model, as the end of a sentence
+    headline: Callable[[Figure], float | None]  # in base units; `None`: no prediction
+    is_made_from: Callable[[Figure], bool]  # whether the model was calibrated with the figure
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A run with its headline figures in the order in which they were asked."""
+    """Run with its headline figures in the order of the requests."""
 
     run: StoredRun
     figures: tuple[Figure, ...]
     known: Known  # the limits that this run's figures provide
-    clocks_hz: tuple[float, ...]  # of every cell at its own work, ascending
+    clocks_hz: tuple[float, ...]  # of every cell, ascending
     unknown: tuple[str, ...]  # workloads with points in the run that this installation does not have
-    others: Mapping[tuple[Hashable, ...], Figure]  # of further metrics, by cell, title and metric
+    others: Mapping[tuple[Hashable, ...], Figure]  # of other metrics, by cell, title and metric
     modelled: Modelled | None = None
 
     @property
     def clock_text(self) -> str:
-        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, by the work`; empty where no clock was observed."""
+        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, by the work`; empty if no clock was observed."""
         ends = dict.fromkeys(units.si_text(clock, "Hz") for clock in (*self.clocks_hz[:1], *self.clocks_hz[-1:]))
         return " to ".join(ends) + ", by the work" * (len(ends) > 1)
 
     def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
-        """The figures grouped by workload; those of a user's program also by their headline, which requests choose."""
+        """Return the figures grouped by workload; those of a user's program also by headline."""
         groups: dict[tuple[str, str], tuple[Workload, list[Figure]]] = {}
         for figure in self.figures:
             headline = figure.metric.name if is_program(figure.workload.name) else ""
@@ -75,11 +75,11 @@ class Summary:
 
     @property
     def every(self) -> tuple[Figure, ...]:
-        """The headline figures, then those of further metrics."""
+        """The headline figures, then those of other metrics."""
         return *self.figures, *self.others.values()
 
     def figure(self, headline: Figure, metric: str) -> Figure | None:
-        """Another metric of the cell of a headline figure, where it was asked for; the headline by its own name."""
+        """Return another metric of the cell of a headline figure, if it was requested."""
         if metric in ("", headline.metric.name):
             return headline
         return self.others.get(_place(headline, metric))
@@ -92,14 +92,13 @@ def summarise(
     further: Collection[tuple[str, str]] = (),
     headlines: bool = False,
 ) -> Summary:
-    """The headline figure of every cell of a run, one cell's samples in memory at a time.
+    """Return the headline figures of a run; the samples of one cell at a time are in memory.
 
     Args:
-        known: the workloads, by default the installed ones.
-        all_metrics: also every other metric, phase and reading; else only what limits and pictures need.
-        further: other metrics that are wanted, each as workload and metric.
-        headlines: of user's programs the headline alone, for verdicts that are looked at after many rounds.
-
+        known: the workloads; default: the installed ones.
+        all_metrics: include every metric, phase and reading; else only those of limits and pictures.
+        further: other requested metrics, each as workload and metric.
+        headlines: only the headline of users' programs, for verdicts after many rounds.
     """
     installed = workloads.workloads() if known is None else known
     made: list[tuple[Request | None, Figure]] = []  # of every metric of a cell, the headline first
@@ -110,23 +109,23 @@ def summarise(
         else:
             workload = imported_workload(points, known_one) if run.imported else known_one or recorded_workload(points)
         if request and workload.probe and request.show.title == workload.probe.title:
-            continue  # a look at the machine is no figure of the run
+            continue  # a probe is no figure of the run
         wanted = (
             workload.metrics[:1]
             if headlines and is_program(workload.name)
             else (*workload.metrics, *series_metrics(points))
-            if all_metrics or is_program(workload.name)  # made of results, so that all cost little
+            if all_metrics or is_program(workload.name)  # from results, so that all are cheap
             else _needed_metrics(workload, points, {metric for name, metric in further if name == workload.name})
         )
         given = {place: found for place, point in enumerate(points) if (found := mismatches_of(run, point))}
         of_cell = list(figures_of(MeasuredCell(workload, points, wanted, given, run.identity_of(points[0]))).values())
-        if not of_cell:  # points without a result, imported or of a workload that is not installed
+        if not of_cell:  # no result, imported or of a workload that is not installed
             continue
         reasons = _reasons_of_failure(run, request, of_cell[0]) if request else []
         failed, why = len(reasons), next(iter(reasons), "")
         made += [(request, _with_label(replace(one, failed=failed, why_failed=why), request)) for one in of_cell]
-    beside = caveats_by_probes(run, installed)
-    every = [replace(figure, beside=beside) for figure in _with_equal_ones(made)]
+    probe_caveats = caveats_by_probes(run, installed)
+    every = [replace(figure, probe_caveats=probe_caveats) for figure in _with_equal_ones(made)]
     run = replace(run, machine=_measured(run.machine, every))
     limits = known_limits(_provided_limits(every, run.machine), run.machine)
     every = [with_limit(figure, limits, run.machine) for figure in every]
@@ -140,34 +139,34 @@ def summarise(
 
 
 def _place(figure: Figure, metric: str) -> tuple[Hashable, ...]:
-    """What tells the metrics of cells of a run apart."""
+    """Return the key of a metric of a cell in a run."""
     return figure.identity.cell, figure.title, metric
 
 
 def _measured(machine: Machine, figures: Sequence[Figure]) -> Machine:
-    """The machine with what a core's clock and the ladders say of it; unchanged where no single core was busy."""
+    """Return the machine with measured clock and cache size; unchanged without a figure of one core."""
     headlines = (one for one in figures if one.metric is one.workload.metrics[0])
     clocks = [hz for one in headlines if len(one.point.hardware_threads) == 1 and (hz := clock_hz(one))]
     return with_measured(machine, float(np.median(clocks)), cached_by_ladder(figures, machine)) if clocks else machine
 
 
 def clock_hz(figure: Figure) -> float | None:
-    """The clock at the figure's work: median of each launch that counts, then of these; `None` if unobserved."""
+    """Return the clock at the figure's work: the median of medians of launches; `None` if unobserved."""
     clocks = [clock for launch in figure.counted if (clock := launch.point.clock_hz)]
     return float(np.median(clocks)) if clocks else None
 
 
 def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
-    """The points of each cell, one per launch, in the order in which cells were asked."""
+    """Return the points of each cell, one per launch, in the order of the requests."""
     order = {launch.key: i for i, launch in enumerate(run.launches)}
     cells: dict[tuple[object, ...], tuple[Request | None, dict[str, Point]]] = {}
     requests: set[str] = set()
-    places: dict[tuple[object, ...], int] = {}  # points of a launch that was resumed come last in the file
+    places: dict[tuple[object, ...], int] = {}  # points of a resumed launch are last in the file
     for point in sorted(run.points, key=lambda p: order.get(p.launch, len(order))):
         request = run.request_of(point.launch)
-        # What was not asked may be missing in a launch of an older version.
+        # Launches of older versions may lack knobs that were not requested.
         known = {name: point.knobs.get(name, "") for name in request.knobs} if request else point.knobs
-        ranks = 0 if is_program(point.workload) else point.ranks  # the command line of a cell says how many
+        ranks = 0 if is_program(point.workload) else point.ranks  # the command line of a cell determines the ranks
         key = (request.key if request else point.launch, point.workload, ranks, comparable_cell(known, point.workload))
         if request and request.key not in requests:
             requests.add(request.key)
@@ -175,7 +174,7 @@ def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
             asked = ((request.key, point.workload, ranks, cell) for cell in cells_asked)
             places.update({cell: len(places) + i for i, cell in enumerate(asked)})
         by_launch = cells.setdefault(key, (request, {}))[1]
-        if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong answer is not outdone
+        if point.launch not in by_launch or by_launch[point.launch].passed:  # a wrong result is kept
             by_launch[point.launch] = point
     numbers = {request.key: i for i, request in enumerate(run.requests)}  # launches start in random order
     ordered = sorted(cells, key=lambda key: (numbers.get(str(key[0]), len(numbers)), places.get(key, len(places))))
@@ -183,10 +182,10 @@ def _cells(run: StoredRun) -> list[tuple[Request | None, list[Point]]]:
 
 
 def _reasons_of_failure(run: StoredRun, request: Request, figure: Figure) -> list[str]:
-    """Why launches of a request failed at the cell of a figure, and gave no point of it when they were resumed."""
+    """Return the reasons of failed launches of a figure's cell that have no point after a resume."""
     launched = {point.launch for point in figure.points}
     failed = {
-        failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
+        failure.launch: (failure.reason.splitlines() or ["unknown reason"])[0]
         for failure in run.failures
         if failure.launch not in launched and includes(failure, figure) and run.request_of(failure.launch) == request
     }
@@ -194,7 +193,7 @@ def _reasons_of_failure(run: StoredRun, request: Request, figure: Figure) -> lis
 
 
 def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collection[str]) -> list[Metric]:
-    """The headline, what limits and pictures are made of, and what else is wanted."""
+    """Return the headline, the metrics of limits and pictures, and other wanted metrics."""
     names = {provides.metric for provides in workload.provides} | set(further)
     names |= {getattr(picture, part, "") for picture in workload.pictures for part in _METRICS_OF_PICTURES}
     needed = [metric for i, metric in enumerate(workload.metrics) if i == 0 or metric.name in names]
@@ -211,9 +210,9 @@ def _with_label(figure: Figure, request: Request | None) -> Figure:
 
 
 def _with_equal_ones(made: Sequence[tuple[Request | None, Figure]]) -> list[Figure]:
-    """The figures with those of other requests of the run that are the same, whose launches count as theirs.
+    """Return the figures with the same figures of other requests, whose launches count as theirs.
 
-    A row of the table may also be a point of a curve. A figure with a wrong answer is nobody's equal.
+    A row of the table may also be a point of a curve. A figure with a wrong result is not shared.
     """
     groups: dict[tuple[object, ...], list[Figure]] = {}
     for _, figure in made:
@@ -239,9 +238,9 @@ def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[
 
 
 def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
-    """The figure with the limit that its workload declares; a figure that provides that limit is shown as the limit.
+    """Return the figure with the limit that its workload declares, or marked as provider of that limit.
 
-    What this machine could do is no limit of an emulated link.
+    The limits of this machine do not apply to an emulated link.
     """
     if figure.link:
         return figure
@@ -257,7 +256,7 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
 
 
 def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-    """What a workload says of a point; `otherwise` where the point lacks knobs of it, or has values that are none."""
+    """Return the answer of a workload; `otherwise` if the point lacks knobs or has invalid values."""
     try:
         return answer()
     except (KeyError, ValueError):
@@ -265,11 +264,11 @@ def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
 
 
 def _value_text(knob: str, value: str) -> str:
-    """A knob's value as people read it: `128 MiB`, where that says exactly the same as `134217728`."""
+    """Return a knob's value for people: `128 MiB` instead of `134217728`, if that is exact."""
     if knob != "bytes" or not value.isdigit():
         return value
     text = units.bytes_text(int(value))
     try:
         return text if units.parse_bytes(text) == int(value) else value
-    except ValueError:  # rounded: `976.6 KiB` is no whole number of bytes
+    except ValueError:  # rounded: `976.6 KiB` is not an integer number of bytes
         return value

@@ -1,7 +1,7 @@
-"""Lanes and groups that work at the same time: rates of windows in which all were at work, steps that overlap.
+"""Concurrent lanes and groups: rates in windows in which all were busy, and overlapping steps.
 
-Lanes begin and end their samples whenever they like, so what they reach together is read from windows of time: the
-sum of every lane's rate over its own time at work, where all lanes were at work and undisturbed.
+Samples of lanes are not synchronised, so the combined rate is computed in windows of time: the sum of every lane's rate
+over its own busy time, in windows in which all lanes were busy and undisturbed.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from octant.record import Series
 
 MOST_WINDOWS = 2_000_000
-"""More come from pauses that are millions of samples long: then there is one window."""
-_PAUSE = 20.0  # a gap longer than so many usual steps lies between two bursts
+"""Maximum number of windows; pauses of millions of samples would give more, then there is one window."""
+_PAUSE = 20.0  # usual steps in a gap that separates two bursts
 
 
 @dataclass(frozen=True)
 class _Track:
-    """One lane's samples after the warm-up, in ns."""
+    """Samples of one lane after the warm-up, in ns."""
 
     start: NDArray[np.float64]
     last: NDArray[np.float64]
-    disturbed: NDArray[np.bool_]  # the lane was switched out, or took far longer than it usually does
+    disturbed: NDArray[np.bool_]  # preempted, or much longer than usual
 
     def through(self, edges: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Between edges: samples done, ns at work, and whether that was nearly all the time, undisturbed.
+        """Return, between edges, the samples done, the busy ns, and whether the lane was busy and undisturbed.
 
-        Work goes on evenly inside a sample and rests in the gaps between samples.
+        Work is uniform within a sample and stops in the gaps between samples.
         """
         times = np.column_stack([self.start, self.start + self.last]).ravel()
         numbers = np.arange(len(self.start))
@@ -54,19 +54,19 @@ def _track(lane: Series, warmup: int) -> _Track:
     last = lane.values[skipped:]
     flagged = np.isin(np.arange(skipped, skipped + len(last)), list(lane.preempted))
     usual = np.quantile(last, 0.25)
-    # A switch of some microseconds is nothing to a sample of some milliseconds: it counts where it cost time.
+    # A context switch of microseconds is negligible in a sample of milliseconds; it counts if it cost time.
     return _Track(begins[skipped:], last, (flagged & (last > 1.05 * usual)) | (last > 4 * usual))
 
 
 def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) -> tuple[NDArray[np.float64], float]:
-    """What all lanes do per second at work, in windows of time, and the share of windows that could be used.
+    """Return the summed rates of all lanes in windows of time, and the share of usable windows.
 
-    Only windows count in which every lane was at work undisturbed: beside a thread that was switched out, the others
-    run alone, which is another experiment. Windows are as long as four undisturbed samples, shorter where the machine
-    left too few of that length; where it left none at all, all windows count.
+    Only windows count in which every lane was busy and undisturbed: while one thread is preempted, the others run with
+    less contention. Windows have the length of four undisturbed samples, or less if there are too few. If there are
+    none at all, all windows count.
 
     Args:
-        done: what one sample of each lane does.
+        done: count of one sample of each lane.
     """
     tracks = [_track(lane, warmup) for lane in lanes if len(lane.values)]
     each = [amount for lane, amount in zip(lanes, done, strict=True) if len(lane.values)]
@@ -81,7 +81,7 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
             edges = np.arange(begin, end, length * typical)
         parts = [track.through(edges) for track in tracks]
         whole = np.logical_and.reduce([part[2] for part in parts])
-        # The harness's own work between two bursts is part of no rate, as for a single lane.
+        # Work of the harness between two bursts is excluded, as for a single lane.
         rates = sum(
             (amount * part[0][whole] / (part[1][whole] * 1e-9) for amount, part in zip(each, parts, strict=True)),
             np.zeros(int(whole.sum())),
@@ -95,10 +95,10 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
 
 
 def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | None:
-    """For each of several groups, which steps lie where every other group was inside a burst, for all of its ranks.
+    """Return for each group which steps lie within a burst of every other group, for all of its ranks.
 
-    The bursts of a group are those of its first series. The time and memory that this takes grow linearly with the
-    number of groups and samples, but for sorting. `None` where gaps were not recorded.
+    The bursts of a group are those of its first series. Time and memory are linear in the number of groups and samples,
+    except for sorting. `None` if gaps were not recorded.
     """
     begins: list[NDArray[np.float64]] = []
     for one in series:
@@ -120,7 +120,7 @@ def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | No
     every = apart.only_of(owner, start, start + np.concatenate([one.values for one in series]))
     kept: dict[int, NDArray[np.bool_]] = {}
     for one, keep in zip(series, np.split(every, np.cumsum(lengths)[:-1]), strict=True):
-        # A step that one rank does outside is left out for its group: ranks are compared step by step.
+        # A step outside on one rank is excluded for its group, since ranks are compared step by step.
         whole = kept.setdefault(one.head.group, keep)
         least = min(len(whole), len(keep))
         kept[one.head.group] = whole[:least] & keep[:least]
@@ -128,7 +128,7 @@ def steps_at_once(series: Sequence[Series]) -> dict[int, NDArray[np.bool_]] | No
 
 
 class _Absences:
-    """When which groups are in no burst: time is cut at every begin and end of a burst.
+    """Times at which groups are in no burst; time is cut at every begin and end of a burst.
 
     Args:
         bursts: of each group, shape (bursts, 2), none of which overlap.
@@ -154,7 +154,7 @@ class _Absences:
     def only_of(
         self, groups: NDArray[np.int64], starts: NDArray[np.float64], ends: NDArray[np.float64]
     ) -> NDArray[np.bool_]:
-        """Whether all groups but this one were in a burst from this start to this end; all arrays are of one length."""
+        """Return whether all other groups were in a burst from start to end; all arrays have one length."""
         first = np.searchsorted(self._times, starts, side="right")
         last = np.searchsorted(self._times, ends, side="left")
         several = self._several[last + 1] - self._several[first]
@@ -166,7 +166,7 @@ class _Absences:
 
 
 def _bursts(begins: NDArray[np.float64], lasts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Begin and end of each stretch of steps without a long pause, in time order; shape (bursts, 2)."""
+    """Return begin and end of each series of steps without a long pause, in time order; shape (bursts, 2)."""
     gaps = begins[1:] - (begins + lasts)[:-1]
     usual = float(np.median(np.diff(begins))) if len(begins) > 1 else 0.0
     cuts = np.flatnonzero(gaps > _PAUSE * usual) + 1

@@ -1,12 +1,12 @@
-"""Published benchmarks under their own names. A folder is a benchmark and, by its name, a command.
+"""Published benchmarks under their own names. Each folder is a benchmark, and its name is a command.
 
-A folder declares a `BENCHMARK` in its `__init__.py`, and its tests in `tests.toml` (`table.py`). It may have further
-modules, which replace what is general:
+A folder declares `BENCHMARK` in its `__init__.py` and its tests in `tests.toml` (`table.py`). Further modules replace
+the general ones:
 
 - `sizes.py`: the sizes of the tests (`requests.py`);
 - `summary.py`: the text format of the benchmark, which `octant export NAME` writes;
 - `requests.py` and `tables.py`: requests and tables of another kind than tests × sizes and a row for each key;
-- `lists.py`: what options print that measure nothing.
+- `lists.py`: texts of options that print a list and measure nothing.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BenchmarkOption:
-    """An option of a benchmark's command, or its argument, that other benchmarks do not have."""
+    """An option or argument that only one benchmark's command has."""
 
-    name: str  # "--sizes"; without a dash the name of the argument, of any number of words
+    name: str  # "--sizes"; without a dash: the name of the argument, which takes any number of values
     help: str
-    default: str | bool = ""  # a truth value: it is a switch
+    default: str | bool = ""  # bool: the option is a switch
     choices: tuple[str, ...] = ()
-    measures: bool = True  # it says what is measured
+    measures: bool = True  # the option affects the measurement
     instead: bool = False  # a switch that prints a list of `lists.py` and measures nothing
 
     @property
@@ -46,16 +46,16 @@ class BenchmarkOption:
 
     @property
     def key(self) -> str:
-        """By which `Chosen.own` has its value: `sizes`, `quick` of `--quick/--full`."""
+        """Key of its value in `BenchmarkArguments.own`: `sizes`, or `quick` for `--quick/--full`."""
         return self.name.partition("/")[0].strip("-").replace("-", "_") if self.is_option else "words"
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A published benchmark, and its command."""
+    """A published benchmark and its command."""
 
-    title: str  # in full
-    help: str  # of the command
+    title: str  # full name
+    help: str  # help text of the command
     short: str = ""  # in headings and notes; "": the title
     command: str = ""  # "": the name
     options: tuple[BenchmarkOption | str, ...] = (
@@ -63,25 +63,25 @@ class Benchmark:
         "repeats",
         "launcher",
         "hosts",
-    )  # a word: one of `cli.benchmark`
-    launches: int | None = 3  # of each test, the least that an interval knows; `None`: see `runs.rounds`
-    timeouts_s: tuple[float, float] | None = None  # of a launch of a quick and of a full run
+    )  # a string names a shared option of `cli.benchmark`
+    launches: int | None = 3  # per test, the minimum for an interval; `None`: see `runs.rounds`
+    timeouts_s: tuple[float, float] | None = None  # per launch, of a quick and of a full run
     notes: tuple[str, ...] = ()  # sentences below its table
-    examples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)  # by command, for its help
+    examples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)  # for help pages, by command
     predicted: bool = False  # `octant model` has a command for it
-    name: str = ""  # of the folder
+    name: str = ""  # name of the folder
 
     @property
     def short_name(self) -> str:
-        """The short name."""
+        """Short name, or the title if there is none."""
         return self.short or self.title
 
     def unusable(self, error: str) -> Broken:
-        """Return the entry of the folder where its declaration cannot be used."""
+        """Return the registry entry of a folder whose declaration is unusable."""
         return Broken(self.name, str(registry.file_of(__name__, self.name)), error)
 
     def part(self, name: str) -> ModuleType | None:
-        """Return a module of its folder; `None` if it has none of that name.
+        """Return a module of its folder, or `None` if there is no such module.
 
         Raises:
             Refusal: it cannot be imported.
@@ -97,9 +97,9 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class BenchmarkArguments:
-    """What a user chose of a benchmark, in their words."""
+    """Arguments of a benchmark's command, as typed."""
 
-    words: tuple[str, ...] = ()  # of the argument
+    words: tuple[str, ...] = ()  # values of the argument
     ranks: int | None = None
     repeats: int | None = None
     launcher: str = ""
@@ -110,39 +110,39 @@ class BenchmarkArguments:
 
     @property
     def names(self) -> list[str]:
-        """The words that name tests."""
+        """Names of tests among the values of the argument."""
         return [word for word in self.words if "=" not in word]
 
     @property
     def knobs(self) -> list[str]:
-        """The words `knob=value`."""
+        """Values of the form `knob=value`."""
         return [word for word in self.words if "=" in word]
 
     def text(self, key: str) -> str:
-        """Return the value of an own option; "" if it was not given, or if there is none."""
+        """Return the value of one of the benchmark's own options; "" if it is absent."""
         return str(self.own.get(key, ""))
 
 
 @dataclass(frozen=True)
 class BenchmarkRequests:
-    """What a benchmark asks."""
+    """Requests of a benchmark."""
 
     requests: tuple[Request, ...]
-    title: str  # the command that asks the same
-    remarks: tuple[str, ...] = ()  # what is left out or changed, and why, before anything starts
-    below: tuple[str, ...] = ()  # sentences that stand below the tables of the run
+    title: str  # the equivalent command
+    remarks: tuple[str, ...] = ()  # what is skipped or changed and why, printed before the first launch
+    below: tuple[str, ...] = ()  # sentences below the tables of the run
 
 
 @functools.cache
 def entries() -> Entries[Benchmark]:
-    """Every benchmark by the name of its folder, and the folders that cannot be used."""
+    """Return every benchmark by the name of its folder, and the unusable folders."""
     names = registry.names(__name__, folders=True)
     made: dict[str, Benchmark | Broken] = {}
     commands: dict[str, str] = {}
     for name in names:
         found = registry.entry(__name__, name, _declared)
         if isinstance(found, Benchmark) and (other := commands.setdefault(found.command, name)) != name:
-            found = found.unusable(f"the command {found.command} is that of the benchmark {other}, too")
+            found = found.unusable(f"the benchmark {other} has the same command {found.command}")
         made[name] = found
     return registry.collect(made.items())
 
@@ -155,7 +155,7 @@ def _declared(module: ModuleType) -> Benchmark | Broken:
     """
     found = registry.declared(module, "BENCHMARK").BENCHMARK
     if not isinstance(found, Benchmark):
-        raise UndeclaredError(f"its BENCHMARK is of type {type(found).__name__}, not Benchmark")
+        raise UndeclaredError(f"BENCHMARK has the type {type(found).__name__}, not Benchmark")
     name = module.__name__.rpartition(".")[2]
     try:
         read_tests(name)
@@ -167,5 +167,5 @@ def _declared(module: ModuleType) -> Benchmark | Broken:
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """Every benchmark that can be used, by its command."""
+    """Return every usable benchmark by its command."""
     return {one.command: one for one in entries().working.values()}

@@ -1,4 +1,4 @@
-"""What the network model predicts of a benchmark on a machine that is described and not here: the types of the answer.
+"""Types of the network model's predictions for a benchmark on a described machine.
 
 A benchmark folder with a module `described` offers `on_system(network, nodes) -> System`.
 """
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PublishedNodeValue:
-    """A published value of one node (of a ring: of a rank), at the size nearest to the one asked."""
+    """A published value per node (rings: per rank), at the published size nearest to the requested one."""
 
     per_part: float
     at: str
-    text: str  # how it follows from what is printed
-    calibrated: tuple[str, ...]  # what of the model was taken from it
+    text: str  # how it is derived from the published text
+    calibrated: tuple[str, ...]  # parameters of the model that were taken from it
 
 
 @dataclass(frozen=True)
 class OnSystem:
-    """A test on so many nodes: the rate of all of them (of a ring: of each rank), in base units (B/s, flop/s)."""
+    """Predicted rate of a test on a number of nodes, in B/s or flop/s: of all nodes (rings: per rank)."""
 
     test: str
     nodes: int
@@ -38,12 +38,12 @@ class OnSystem:
     limited_by: str
     published: PublishedNodeValue | None = None
     note: str = ""
-    title: str = field(kw_only=True, repr=False)  # in tables
-    parts: int = field(kw_only=True, repr=False)  # nodes that share the rate; 1 where it is of each rank
+    title: str = field(kw_only=True, repr=False)  # name in tables
+    parts: int = field(kw_only=True, repr=False)  # number of nodes that share the rate; 1: the rate is per rank
 
     @property
     def error(self) -> float | None:
-        """The model's rate of a node over the published one, minus one."""
+        """Relative error: the model's rate per node over the published one, minus one."""
         if self.published is None:
             return None
         return self.per_s.middle / self.parts / self.published.per_part - 1
@@ -51,7 +51,7 @@ class OnSystem:
 
 @dataclass(frozen=True)
 class System:
-    """What the model says of a described machine."""
+    """Predictions for a described machine."""
 
     network: str
     answers: tuple[OnSystem, ...]

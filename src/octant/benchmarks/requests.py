@@ -1,4 +1,4 @@
-"""The tests of a benchmark at their sizes as asks, and why an installation cannot measure some of them."""
+"""Requests for the tests of a benchmark, and the reasons why some tests cannot be measured."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of a benchmark's tests: attributes that they name. One with `sizes.py` has further ones there."""
+    """Sizes of a benchmark's tests, which name its attributes; `sizes.py` of a benchmark adds further ones."""
 
     ranks: int
 
     @property
     def label(self) -> str:
-        """What `--size` says of them; "": there is no such option."""
+        """Value of `--size`; "": there is no such option."""
         return ""
 
 
 @dataclass(frozen=True)
 class RequestedTests:
-    """Tests as asks."""
+    """Requests of tests."""
 
     requests: tuple[Request, ...]
-    left_out: Mapping[str, str]  # why a test is not measured, by its name
-    unshared: tuple[str, ...] = ()  # tests that do not find the memory to share that they would take
+    left_out: Mapping[str, str]  # reason why a test is not measured, by test
+    unshared: tuple[str, ...] = ()  # tests for which the shared memory is too small
 
 
-def requested(
+def make_requests(
     benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each test that can be measured; the remarks name the others.
 
     Raises:
-        Refusal: a size that cannot be, or a mistake in `tests.toml`.
+        Refusal: an invalid size, or a mistake in `tests.toml`.
     """
     hosts = host_names(chosen.hosts)
     count = chosen.ranks or len(usable_cores(machine)) * max(1, len(hosts))
@@ -66,15 +66,15 @@ def requested(
         sizes, remarks = own.choose(chosen.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
     tests = read_tests(benchmark.name)
     check_sizes(benchmark.name, tests, [one for one in dir(sizes) if not one.startswith("_")])
-    found = asked(
+    found = request_tests(
         tests, sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
         shareable_bytes=free,
     )  # fmt: skip
     for mistake in problems(tests):
         raise BenchmarkError(benchmark.name, mistake)
-    why = f"its ranks would share more than the {bytes_text(int(free))} that {leftovers.FOLDER} has"
-    remarks += [f"{name} is measured by messages: {why}" for name in found.unshared]
-    remarks += [f"{name} is left out: {why}" for name, why in found.left_out.items()]
+    why = f"its shared memory would exceed the {bytes_text(int(free))} available in {leftovers.FOLDER}"
+    remarks += [f"{name} uses messages within the node: {why}" for name in found.unshared]
+    remarks += [f"{name} is skipped: {why}" for name, why in found.left_out.items()]
     words = [benchmark.command, *["--quick" if quick else "--full"] * ("quick" in chosen.own)]
     words += [f"--size {sizes.label}"] * bool(sizes.label) + [f"--ranks {count}"]
     words += [f"--launcher {chosen.launcher}"] * bool(chosen.launcher) + [f"--hosts {chosen.hosts}"] * bool(
@@ -84,7 +84,7 @@ def requested(
 
 
 def problems(tests: Sequence[BenchmarkTest]) -> Iterator[Mistake]:
-    """Yield metrics and knobs of figures that no cell of their test can have, as far as workloads and kernels say."""
+    """Yield metrics and knobs of figures that no cell of their test can have, as far as this is declared."""
     for n, test in enumerate(tests):
         if workloads.why_absent(test.workload):
             continue
@@ -111,14 +111,14 @@ def problems(tests: Sequence[BenchmarkTest]) -> Iterator[Mistake]:
 
 
 def _values(test: BenchmarkTest, knob: str) -> list[str]:
-    """Return the values of a knob that a test asks; none if it does not set the knob itself, or by a size."""
+    """Return the values of a knob in a test; none if the test does not set the knob, or sets it by a size."""
     texts = [more[knob] for more in (test.knobs, test.quick, test.across, test.unshared) if knob in more]
     values = [value for text in texts for value in text.split(",")]
     return values if knob in test.knobs and not any(map(size_name, texts)) else []
 
 
 def _memory(machine: Machine, nodes: int) -> tuple[int, int]:
-    """Return the bytes of memory of all nodes together, and what of it others leave."""
+    """Return the bytes of memory of all nodes, and the available part."""
     limit = machine.system.get("cgroup_memory_bytes", "")
     memory_bytes = machine.memory_bytes or 0
     memory = min(memory_bytes, int(limit) if limit.isdigit() else memory_bytes) * nodes
@@ -126,15 +126,15 @@ def _memory(machine: Machine, nodes: int) -> tuple[int, int]:
 
 
 def filled(text: str, sizes: Sizes) -> str:
-    """Return a value of `tests.toml` with its `{size}` filled in.
+    """Return a value of `tests.toml`, with `{size}` replaced.
 
     Raises:
-        AttributeError: no such size.
+        AttributeError: unknown size.
     """
     return str(getattr(sizes, name)) if (name := size_name(text)) else text
 
 
-def asked(
+def request_tests(
     tests: Sequence[BenchmarkTest],
     sizes: Sizes,
     quick: bool,
@@ -144,12 +144,12 @@ def asked(
     link: str = "",
     shareable_bytes: float = math.inf,
 ) -> RequestedTests:
-    """Return a request for each test that can be measured; of tests that ask the same one.
+    """Return a request for each test that can be measured; equal requests are made once.
 
     Args:
-        quick: with the further knobs of a quick run.
-        repeats: launches of each; `None`: as many as is usual for its knobs.
-        shareable_bytes: what ranks of this node can share.
+        quick: add the knobs of a quick run.
+        repeats: launches per test; `None`: the default for its knobs.
+        shareable_bytes: memory that ranks of this node can share.
     """
     made: dict[str, Request] = {}
     left_out: dict[str, str] = {}
@@ -174,7 +174,7 @@ def asked(
 
 
 def absent(test: BenchmarkTest, ranks: int) -> str:
-    """Why a test has no figure whatever is asked: too few ranks, or no workload; empty where it may have one."""
+    """Return why a test cannot have a figure: too few ranks, or no workload; "" if it can have one."""
     if ranks < test.least:
         return f"it needs {counted(test.least, 'rank')}"
     return workloads.why_absent(test.workload)

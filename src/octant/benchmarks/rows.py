@@ -1,4 +1,4 @@
-"""The figures of a run under the names of a benchmark: a row for each key that it publishes, in its units."""
+"""Figures of a run under the names and in the units of a benchmark: one row per published key."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ if TYPE_CHECKING:
     from octant.benchmarks.table import BenchmarkFigure, BenchmarkTest, Rule
 
 MOST_SHOWN = 3
-"""Values of a knob that are listed in a row."""
+"""Largest number of values of a knob that are listed in a row."""
 
 
 UNMEASURABLE = "not measurable"
-"""What stands beside such a value: the grade of the figure, as a report calls it."""
+"""Mark of a value whose figure has this grade."""
 
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One key of a benchmark; values are in the unit of the key, and `None` where there is none."""
+    """One key of a benchmark; values are in the unit of the key, `None` if absent."""
 
     key: str
     test: str
-    value: float | None = None  # Octant's: a median over launches of the slowest rank
+    value: float | None = None  # median over launches of the slowest rank
     low: float | None = None
     high: float | None = None
-    launches: str = ""  # how many count, "5 of 6"
-    reference: float | None = None  # as the benchmark reduces it; `None`: as Octant does
+    launches: str = ""  # number of valid launches, "5 of 6"
+    reference: float | None = None  # value by the benchmark's own reduction; `None`: same as Octant's
     of_limit: float | None = None
-    limit: str = ""  # what the limit is
-    verdict: str = ""  # "right", "WRONG", or "" where nothing was measured
+    limit: str = ""  # description of the limit
+    verdict: str = ""  # "right", "WRONG", or "" if nothing was measured
     rule: Rule | str = ""
     ranks: int | None = 0  # `None`: an imported file does not state it
     shown: tuple[str, ...] = ()  # "n=8192"
-    varied: tuple[str, ...] = ()  # those that tell rows of one key apart: "store=plain"
+    varied: tuple[str, ...] = ()  # knobs that distinguish rows of one key: "store=plain"
     caveats: tuple[str, ...] = ()
     reason: str = ""  # why there is no value
     invalid: bool = False  # the grade of its figure is "not measurable"
 
     @property
     def as_data(self) -> dict[str, object]:
-        """Its fields for programs, which find the grade of a figure in the report."""
+        """Fields for JSON; the grade of a figure is in the report."""
         return {name: value for name, value in asdict(self).items() if name != "invalid"}
 
     @property
     def published(self) -> float | None:
-        """What the benchmark itself would print."""
+        """Value that the benchmark itself would print."""
         return self.value if self.reference is None else self.reference
 
 
@@ -64,14 +64,15 @@ def rows_of(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     """Return a row for each figure of each test, in the order of the tests.
 
     Args:
-        summary: with all metrics.
+        summary: the run, with all metrics.
+        benchmark: the benchmark.
     """
     widest = max((request.shape.ranks for request in summary.run.requests), default=1)
     return tuple(row for test in read_tests(benchmark.name) for row in _rows(summary, benchmark, test, widest))
 
 
 def is_shown(summary: Summary, benchmark: Benchmark, rows: Sequence[BenchmarkRow]) -> bool:
-    """Whether a run is one of the benchmark: it has a figure of it, or a request for one that may have failed."""
+    """Return whether a run belongs to the benchmark: it has a figure of it, or a request that may have failed."""
     if any(row.value is not None or row.verdict == "WRONG" for row in rows):
         return True
     run, names = summary.run, {test.name for test in read_tests(benchmark.name)}
@@ -82,7 +83,7 @@ def is_shown(summary: Summary, benchmark: Benchmark, rows: Sequence[BenchmarkRow
 def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
     """Return the value that the benchmark itself would print, by key; `None` if there is none.
 
-    Of several rows of a key, the first with a value counts: that of the rule `baseline` where both were measured.
+    If a key has several rows, the first with a value is used: that of the rule `baseline` if both were measured.
     """
     values: dict[str, float | None] = {}
     for row in rows:
@@ -92,7 +93,7 @@ def published_values(rows: Sequence[BenchmarkRow]) -> dict[str, float | None]:
 
 
 def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest) -> tuple[Figure, ...]:
-    """The headline figures of a test: of its request or, with one rank, of that of another test which asks the same.
+    """Return the headline figures of a test; with one rank, also those of another test with the same request.
 
     Of an imported run those that `imported_cells` finds for its keys. None of a workload that is not installed: figures
     made from records alone are of other metrics than its declaration has.
@@ -111,7 +112,7 @@ def figures_of_test(summary: Summary, benchmark: Benchmark, test: BenchmarkTest)
 
 @dataclass(frozen=True)
 class OverPeak:
-    """A figure over the peak of all ranks: a share, or so many of its unit a second for each flop/s."""
+    """A figure divided by the peak of all ranks: a share, or a rate per flop/s."""
 
     name: str
     value: float
@@ -119,7 +120,7 @@ class OverPeak:
 
 
 def over_peak(summary: Summary, benchmark: Benchmark) -> tuple[float, tuple[OverPeak, ...]] | None:
-    """The peak of all ranks, flop/s, and the figures over it; `None` where the run has none."""
+    """Return the peak of all ranks in flop/s, and the figures divided by it; `None` if the run has no peak."""
     tests = read_tests(benchmark.name)
     peaks = [figure for test in tests if test.peak for figure in figures_of_test(summary, benchmark, test)]
     peak = next((figure.value.middle for figure in peaks if figure.value), None)
@@ -153,20 +154,20 @@ def _rows(summary: Summary, benchmark: Benchmark, test: BenchmarkTest, widest: i
 
 
 def _imported_rows(summary: Summary, test: BenchmarkTest) -> list[BenchmarkRow]:
-    """Return a row for each imported cell of each key, whatever rule its value follows, by number of ranks."""
+    """Return a row for each imported cell of each key, for any rule, sorted by number of ranks."""
     made: list[BenchmarkRow] = []
     for one in {figure.key: figure for figure in reversed(test.figure)}.values():
-        empty = BenchmarkRow(one.key, test.name, reason="not in what was imported")
+        empty = BenchmarkRow(one.key, test.name, reason="not in the imported output")
         cells = imported_cells(summary, test, one)
         made = [*([_stated(test, one, cell, empty) for cell in cells] or [empty]), *made]
     return sorted(made, key=lambda row: row.ranks or 0)
 
 
 def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) -> list[Figure]:
-    """Return the imported cells that are of a key: by the name of the test in the output, else by workload and shape.
+    """Return the imported cells of a key, matched by the name of the test in the output, or by workload and shape.
 
-    An output has problem sizes and settings of its own. Of several cells of one name, those with the knobs of the test
-    count.
+    An output has its own problem sizes and settings. If several cells have the name, those with the knobs of the test
+    are used.
     """
     known = [figure for figure in summary.figures if one.may_be(figure.knobs) and one.is_in(figure.metric.unit)]
     name = plain_name(one.imported or test.imported or test.name)
@@ -175,12 +176,12 @@ def imported_cells(summary: Summary, test: BenchmarkTest, one: BenchmarkFigure) 
     if named:
         return alike or named
     if one.imported:
-        return []  # one measurement is neither the least nor the mean nor the most of several
+        return []  # a single measurement is not a minimum, mean or maximum
     return [figure for figure in alike if figure.mode == test.mode]
 
 
 def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: BenchmarkRow) -> BenchmarkRow:
-    """Return the row of a value that the benchmark printed: the headline of the imported cell, in the key's unit."""
+    """Return the row of an imported value, in the unit of the key."""
     value = chosen.value
     row = replace(
         empty,
@@ -190,7 +191,7 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
         caveats=tuple(stats.warnings(chosen.caveats)),
         invalid=value is not None and chosen.invalid,
         launches=chosen.count_text,
-        reason="" if value or chosen.wrong else chosen.missing or "no launch gave a value",
+        reason="" if value or chosen.wrong else chosen.missing or "no valid launch",
     )
     if value is None:
         return row
@@ -200,7 +201,7 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
 
 
 def _verdict(cells: Sequence[Figure]) -> str:
-    """Return what the checks of the cells found; "" where a launch recorded none."""
+    """Return the result of the checks of the cells; "" if a launch recorded none."""
     if any(cell.wrong for cell in cells):
         return "WRONG"
     every = [point for cell in cells for point in cell.points]
@@ -221,12 +222,12 @@ def _measured(
     )
     with_value = [figure for figure in found if figure.value]
     if not with_value or row.verdict == "WRONG":
-        missing = next((figure.missing for figure in found if figure.missing), "no launch gave a value")
+        missing = next((figure.missing for figure in found if figure.missing), "no valid launch")
         return replace(row, reason="" if row.verdict == "WRONG" else missing)
     chosen = _chosen(with_value, one.over)
     scale = one.unit * (known_count(first.working_ranks) if one.each else 1)
     value = chosen.value
-    assert value is not None  # noqa: S101 - those without were left out
+    assert value is not None  # noqa: S101 - figures without a value are excluded above
     mean = one.over == "mean" and len(with_value) > 1
     middle = statistics.fmean(figure.value.middle for figure in with_value if figure.value) if mean else value.middle
     many = len(chosen.counted) > 1 and not mean and value.kind != "not measurable"
@@ -264,7 +265,7 @@ def _reference(summary: Summary, one: BenchmarkFigure, cells: Sequence[Figure], 
 
 
 def _chosen(figures: Sequence[Figure], over: str) -> Figure:
-    """The figure that stands for those of all cells."""
+    """Return the figure that represents all cells."""
 
     def middle(figure: Figure) -> float:
         return figure.value.middle if figure.value else 0.0
@@ -274,7 +275,7 @@ def _chosen(figures: Sequence[Figure], over: str) -> Figure:
 
 
 def _shown(cells: Sequence[Figure], test: BenchmarkTest, empty: BenchmarkRow) -> tuple[str, ...]:
-    """Knobs, or notes of the same name, that say what was measured; of several cells all their values."""
+    """Return the knobs, or notes of the same name, that describe the measurement, with the values of all cells."""
     varied = {word.partition("=")[0] for word in empty.varied}
     words = []
     for name in test.shows:
@@ -285,12 +286,12 @@ def _shown(cells: Sequence[Figure], test: BenchmarkTest, empty: BenchmarkRow) ->
 
 
 def _short(value: str) -> str:
-    """The value, of a path its last part."""
+    """Return the value; of a path, the last part."""
     return value.rpartition("/")[2]
 
 
 def _reason(summary: Summary, test: BenchmarkTest, widest: int) -> str:
-    """Why a test has no figure: its launches failed, or it was not asked."""
+    """Return why a test has no figure: its launches failed, or it was not requested."""
     for failure in summary.run.failures:
         request = summary.run.request_of(failure.launch)
         if request and request.show.test == test.name:
@@ -299,4 +300,4 @@ def _reason(summary: Summary, test: BenchmarkTest, widest: int) -> str:
         return why
     if any(request.show.test == test.name for request in summary.run.requests):
         return "not measured yet"
-    return "not asked in this run"
+    return "not requested in this run"

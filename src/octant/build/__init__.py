@@ -17,7 +17,7 @@ NETWORK = "_network"
 
 
 def named_folder() -> Path | None:
-    """The folder of programs that OCTANT_KERNELS names; nothing is looked for elsewhere, and nothing is built, then."""
+    """Return the folder that OCTANT_KERNELS names. If it is set, no other folder is searched and nothing is built."""
     named = os.environ.get("OCTANT_KERNELS")
     return Path(named) if named else None
 
@@ -28,12 +28,12 @@ def installed_folder() -> Path:
 
 
 def source_root() -> Path | None:
-    """The source tree that this package runs from (a checkout, or an editable installation); `None`: installed."""
+    """Return the source tree of this package (a checkout or an editable installation); `None`: installed."""
     return version.source_tree(Path(__file__).resolve().parent.parent)
 
 
 def program_name(name: str) -> str:
-    """The name of the program's file: `octant-node-stream` of `node/stream`."""
+    """Return the file name of a program: `octant-node-stream` for `node/stream`."""
     return f"octant-{name.replace('/', '-')}"
 
 
@@ -54,11 +54,11 @@ def find(name: str) -> Path:
         return program
     if named:
         raise Refusal(
-            f"cannot find the program {file} (OCTANT_KERNELS names {named}); build it there, or unset the variable"
+            f"cannot find the program {file} (OCTANT_KERNELS is {named}); build it there, or unset the variable"
         )
     raise Refusal(
-        f"cannot find the program {file} (it is not in {program.parent}, and this installation has no sources to "
-        "build it from); reinstall octant-hpc, or run `make setup` in a checkout"
+        f"cannot find the program {file} (it is not in {program.parent}, and this installation has no sources); "
+        "reinstall octant-hpc, or run `make setup` in a checkout"
     )
 
 
@@ -93,7 +93,7 @@ def may_build() -> bool:
 
 
 def network_module(build: bool = True) -> Path | None:
-    """The file of the network engine; `None`: this installation has none, or it is not built yet.
+    """Return the file of the network engine; `None`: this installation has none, or it is not built yet.
 
     Args:
         build: build it where it is built on demand.
@@ -110,13 +110,13 @@ def network_module(build: bool = True) -> Path | None:
 
 
 def module_in(folder: Path, name: str) -> Path | None:
-    """The file of an extension module in a folder, for this interpreter."""
+    """Return the file of an extension module in a folder, for this interpreter."""
     files = (folder / f"{name}{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES)
     return next((file for file in files if file.is_file()), None)
 
 
 def digest(program: Path) -> str:
-    """Sixteen digits that equal programs share, so that a record says which build of a kernel it is of.
+    """Return sixteen digits that identify a build of a program in records.
 
     Raises:
         Refusal: the program cannot be read.
@@ -134,6 +134,6 @@ def _digest(program: Path, _changed_ns: int, _size: int) -> str:
 
 
 def beside_python(name: str) -> Path | None:
-    """A program of a wheel in this environment (`mpiexec`), if there is one."""
+    """Return a program of a wheel in this environment (`mpiexec`), if it exists."""
     program = Path(sys.executable).parent / name
     return program if os.access(program, os.X_OK) else None

@@ -10,10 +10,10 @@ TOOLS = ("bind", "link", "pages", "mpi-probe")
 
 
 def main(names: list[str]) -> int:
-    """Builds; gives the exit status."""
+    """Build all programs; return the exit status."""
     root = build.source_root()
     if root is None:
-        print("this installation has no sources; its programs are installed with it", file=sys.stderr)
+        print("this installation has no sources; its programs are already installed", file=sys.stderr)
         return 0
     if not names:
         kernels = sorted((root / "src" / "octant" / "workloads").glob("*/*/kernel.cpp"))

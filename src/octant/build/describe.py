@@ -36,7 +36,7 @@ class Described:
 
 
 def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int = 0) -> Described:
-    """The kernel's description: its knobs with kinds, defaults and help, and how it was built.
+    """Return the kernel's description: its knobs with kinds, defaults and help, and how it was built.
 
     Args:
         knobs: to be checked by the kernel itself, as it will read them.
@@ -53,12 +53,12 @@ def describe(workload: str, knobs: Mapping[str, str] | None = None, ranks: int =
     try:
         return _answer(program, program.stat().st_mtime_ns, tuple(words))
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
-        raise Refusal(f"cannot ask {program} for its knobs ({error}); try `make setup`") from error
+        raise Refusal(f"cannot read the knobs of {program} ({error}); try `make setup`") from error
 
 
 @functools.cache
 def _answer(program: Path, _changed_ns: int, words: tuple[str, ...]) -> Described:
-    """Return what the program says of itself; commands ask for the same several times."""
+    """Return the program's description of itself, cached because commands need it several times."""
     answer = subprocess.run(  # noqa: S603 - our own program
         [str(program), "--describe", *words], capture_output=True, text=True, timeout=20, check=False
     )
@@ -69,10 +69,11 @@ def _answer(program: Path, _changed_ns: int, words: tuple[str, ...]) -> Describe
     return Described(tuple(map(_knob, raw["knobs"])), int(raw["least_ranks"]), raw)
 
 
-def _knob(said: Mapping[str, Any]) -> DescribedKnob:
+def _knob(described: Mapping[str, Any]) -> DescribedKnob:
     return DescribedKnob(
-        said["name"], said["kind"], said["default"], said["help"], tuple(said.get("choices", ())),
-        said.get("least", 0), said.get("most", math.inf),
+        described["name"], described["kind"], described["default"], described["help"],
+        tuple(described.get("choices", ())),
+        described.get("least", 0), described.get("most", math.inf),
     )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def pace(workload: str, knobs: Mapping[str, str]) -> str:
 
 
 def default_knobs(workload: str) -> dict[str, str]:
-    """The defaults of the kernel's knobs; none where it is not installed or does not answer."""
+    """Return the defaults of the kernel's knobs; none if it is not installed or does not answer."""
     try:
         return {knob.name: knob.default for knob in describe(workload).knobs}
     except Refusal:

@@ -1,4 +1,4 @@
-"""The launcher of the MPI in this environment, and what it says about itself."""
+"""Launcher of the MPI library in this environment, and its identification."""
 
 import functools
 import os
@@ -11,7 +11,7 @@ from octant.failure import Refusal
 
 
 def find() -> Path:
-    """The launcher of the MPI in this environment: OCTANT_MPIEXEC, else beside Python, else on PATH.
+    """Return the launcher of this environment's MPI: OCTANT_MPIEXEC, or mpiexec next to Python, or on PATH.
 
     Raises:
         Refusal: none found.
@@ -19,8 +19,10 @@ def find() -> Path:
     named = os.environ.get("OCTANT_MPIEXEC")
     found = shutil.which(named) if named else beside_python("mpiexec") or shutil.which("mpiexec")
     if not found:
-        where = f"{named} is no program" if named else "no mpiexec beside Python or on PATH"
-        raise Refusal(f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to yours")
+        where = f"OCTANT_MPIEXEC={named} is not a program" if named else "no mpiexec next to Python or on PATH"
+        raise Refusal(
+            f"cannot start several ranks ({where}); try `pip install mpich`, or set OCTANT_MPIEXEC to your mpiexec"
+        )
     return Path(found)
 
 
@@ -36,5 +38,5 @@ def version(mpiexec: Path) -> str:
             [str(mpiexec), "--version"], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Refusal(f"cannot ask {mpiexec} what it is ({error}); set OCTANT_MPIEXEC to a working one") from error
+        raise Refusal(f"cannot identify {mpiexec} ({error}); set OCTANT_MPIEXEC to a working one") from error
     return shown.stdout + shown.stderr

@@ -63,7 +63,7 @@ def module(name: str) -> Path | None:
 
 
 def built_module(name: str) -> Path | None:
-    """The current extension module, if it is built."""
+    """Return the current extension module, if it is built."""
     folder = _folder_of(name)
     return build.module_in(folder / "bin", name) if folder else None
 
@@ -86,7 +86,7 @@ _failed: dict[str, Refusal] = {}
 
 
 def _current_folder(target: str) -> Path:
-    """The build folder in which a target is current; it is built if there is none."""
+    """Return the build folder in which a target is current; build it if there is none."""
     if (folder := _folder_of(target)) is None and target not in _failed:
         _build([target])
         folder = _folder_of(target)
@@ -99,7 +99,7 @@ def _current_folder(target: str) -> Path:
 
 @functools.cache
 def tree() -> SourceTree:
-    """The source tree of this package; its state is read once per process, so that no program changes under a command.
+    """Return the source tree of this package; its state is read once per process, so that programs do not change.
 
     Raises:
         Refusal: the MPI library that OCTANT_MPI names is not there.
@@ -110,7 +110,7 @@ def tree() -> SourceTree:
 
 
 def _state(root: Path) -> str:
-    """A digest of the names, sizes and times of all sources of programs; those of native tests are not among them."""
+    """Return a digest of names, sizes and times of all sources of programs, without native tests."""
     lines = []
     folders = [str(root / name) for name in ("cmake", "native", "src/octant/workloads")]
     while folders:
@@ -133,7 +133,7 @@ def _digest(text: str) -> str:
 
 
 def _folder_of(target: str) -> Path | None:
-    """The build folder in which a program or module is current."""
+    """Return the build folder in which a program or module is current."""
     return next((folder for folder in tree().folders() if _is_current(folder, target)), None)
 
 
@@ -152,7 +152,7 @@ def _build(targets: Sequence[str]) -> None:
         Refusal: nothing can be built here, for a reason that has nothing to do with the targets.
     """
     if not build.may_build():
-        raise Refusal(f"cannot build {targets[0]} while a measurement is running; build it first with `make setup`")
+        raise Refusal(f"cannot build {targets[0]} (a measurement is running); build it first with `make setup`")
     folder = _writable_folder()
     try:
         with _locked(folder) as lock:
@@ -166,8 +166,8 @@ def _build(targets: Sequence[str]) -> None:
 
 def _refused_by_system(folder: Path, error: OSError) -> Refusal:
     return Refusal(
-        f"cannot build Octant's programs in {folder} ({error.strerror or error}); free some space there, or let "
-        "XDG_CACHE_HOME name another folder"
+        f"cannot build Octant's programs in {folder} ({error.strerror or error}); free some space there, or set "
+        "XDG_CACHE_HOME to another folder"
     )
 
 
@@ -189,8 +189,8 @@ def _writable_folder() -> Path:
         else:
             return folder
     raise Refusal(
-        f"cannot write a build folder ({'; '.join(errors)}); free some space, or let XDG_CACHE_HOME name a folder that "
-        "you can write"
+        f"cannot write a build folder ({'; '.join(errors)}); free some space, or set XDG_CACHE_HOME to a "
+        "writable folder"
     )
 
 
@@ -253,14 +253,14 @@ class _Builder:
         (self.folder / "current").mkdir()
 
     def _ninja(self, targets: Sequence[str]) -> int:
-        """Builds targets as far as possible; gives ninja's exit status."""
+        """Build targets as far as possible; return ninja's exit status."""
         cores = len(os.sched_getaffinity(0))
         what = targets[0] if len(targets) == 1 else f"{len(targets)} programs"
         command = [str(self.ninja), "-C", str(self.folder), "-k", "0", "-j", str(cores), *targets]
         return self._run(command, f"building {what}", 1.0 + self._missing(targets) * SECONDS_PER_FILE / cores)
 
     def _missing(self, targets: Sequence[str]) -> int:
-        """How many object files there are to compile, as far as names tell."""
+        """Return the number of object files to compile, estimated from names."""
         command = [str(self.ninja), "-C", str(self.folder), "-t", "commands", *targets]
         listed = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - of this environment
         return sum(not (self.folder / name).exists() for name in re.findall(r" -o (\S+\.o) ", listed.stdout))
@@ -283,7 +283,7 @@ class _Builder:
                 f"cannot build {what} (the disk of {self.folder} is full); free some space and repeat the command"
             )
         return Refusal(
-            f"cannot build {what} ({_first_error(output, what)}); the whole output is in {self.log}", Exit.CANNOT_RUN
+            f"cannot build {what} ({_first_error(output, what)}); see {self.log} for the whole output", Exit.CANNOT_RUN
         )
 
 
@@ -294,7 +294,7 @@ _ERROR = re.compile(
 
 
 def _first_error(output: str, target: str) -> str:
-    """The first error that belongs to a target, else the first of all."""
+    """Return the first error of a target, or else the first error."""
     steps_failed = output.split("FAILED: ")[1:]
     own = [
         one
@@ -312,7 +312,7 @@ def _first_error(output: str, target: str) -> str:
 
 
 def _remove_older(folder: Path) -> None:
-    """Removes the builds of earlier states of the same sources from the user's cache."""
+    """Remove the builds of earlier states of the same sources from the user's cache."""
     key, dash, _ = folder.name.partition("-")
     if not dash:
         return
@@ -327,7 +327,7 @@ def _remove_older(folder: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
+    """Write a file completely or not at all."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

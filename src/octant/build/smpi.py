@@ -28,7 +28,7 @@ def compiler() -> Path:
 
 
 def program(name: str, sources: Sequence[Path], options: Sequence[str] = ()) -> Path:
-    """The program of these sources, compiled without OpenMP: simulated ranks share one thread.
+    """Return the program of these sources, compiled without OpenMP: simulated ranks share one thread.
 
     Raises:
         Refusal: no compiler, or the sources do not compile; the message has the first error.
@@ -61,7 +61,7 @@ def cache() -> Path:
 
 
 def harness() -> tuple[list[Path], list[str]]:
-    """Sources and compiler options that add the measuring harness to a kernel.
+    """Return sources and compiler options that add the measuring harness to a kernel.
 
     Raises:
         Refusal: no source tree here.
@@ -71,9 +71,9 @@ def harness() -> tuple[list[Path], list[str]]:
     sources = sorted(folder.glob("*.cpp"))
     if not sources:
         raise Refusal(
-            "cannot recompile a kernel (this is no source tree of Octant); try from a clone, after `make setup`"
+            "cannot recompile a kernel (this is not a source tree of Octant); try in a clone, after `make setup`"
         )
-    own = (folder, native, native / "simgrid")  # in the last is what stands for headers that the build writes
+    own = (folder, native, native / "simgrid")  # the last replaces headers that the build writes
     return sources, [f"-I{one}" for one in own]
 
 

@@ -35,7 +35,7 @@ KNOWN_ERRORS = (
 
 
 def main(words: list[str]) -> int:
-    """Runs the command; gives its exit status."""
+    """Run the command; return its exit status."""
     title, expected, *command = words
     with tempfile.TemporaryFile() as log:
         status = run(command, ProgressLine(title, float(expected)), log.write)
@@ -56,7 +56,7 @@ class ProgressLine:
     def __init__(
         self, title: str, expected_s: float, now: Callable[[], float] = time.monotonic, delay_s: float = 0.0
     ) -> None:
-        """Shows the title, after `delay_s` of a step that may have nothing to do."""
+        """Show the title; with `delay_s` only if the step takes longer than that."""
         self.title, self.expected_s, self.now, self.delay_s = title, expected_s, now, delay_s
         self.begun_s = self.told_s = now()
         self.shown = False
@@ -65,13 +65,13 @@ class ProgressLine:
         self.announce()
 
     def announce(self) -> None:
-        """Shows the title and what is expected, once, if it is time for that."""
+        """Show the title and the estimated time once, after the delay."""
         if not self.shown and self.now() - self.begun_s >= self.delay_s:
             self.shown = True
             self.tell(f"{self.title}, about {self.expected_s:.0f} s")
 
     def read(self, line: bytes) -> None:
-        """Notes how far the command is."""
+        """Record the progress of the command."""
         if found := COUNTED.search(line):
             self.done, self.all = int(found[1]), int(found[2])
 
@@ -83,7 +83,7 @@ class ProgressLine:
         return max(self.expected_s - over_s, 1.0)
 
     def look(self) -> None:
-        """Shows how far it is, if it is time for that."""
+        """Show the progress, at most once per interval."""
         self.announce()
         if self.now() - self.told_s < (LOOK_S if self.terminal else LINE_S):
             return
@@ -91,26 +91,26 @@ class ProgressLine:
         self.tell(f"{self.title}{count}, {self.now() - self.begun_s:.0f} s, about {self.left_s():.0f} s left")
 
     def end(self, status: int) -> None:
-        """Says what it took."""
+        """Show the elapsed time."""
         word = "failed after" if status else "done in"
         if self.shown:
             self.tell(f"{self.title}: {word} {self.now() - self.begun_s:.0f} s", last=True)
 
     def tell(self, text: str, last: bool = False) -> None:
-        """Writes a line, on a terminal over the one before."""
+        """Write a line; on a terminal, replace the last one."""
         self.told_s = self.now()
         before, after = ("\r\033[K", "\n" * last) if self.terminal else ("", "\n")
         print(f"{before}{text}{after}", end="", file=sys.stderr, flush=True)
 
 
 def run(command: list[str], line: ProgressLine, keep: Callable[[bytes], object], **options: Any) -> int:
-    """Runs the command with its output kept, showing its progress; `options` are those of `subprocess.Popen`."""
+    """Run the command, store its output and show its progress; `options` are those of `subprocess.Popen`."""
     child: subprocess.Popen[bytes]
     with subprocess.Popen(  # noqa: S603 - the words of the Makefile, or our own
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
     ) as child:
         pipe = child.stdout
-        assert pipe is not None  # noqa: S101 - asked for above
+        assert pipe is not None  # noqa: S101 - requested above
         with selectors.DefaultSelector() as ready:
             ready.register(pipe, selectors.EVENT_READ)
             rest = b""

@@ -1,11 +1,11 @@
-"""Completions for the shell: names that only Octant knows."""
+"""Shell completion of workloads, rules and runs."""
 
 import os
 from pathlib import Path
 
 
 def workloads(incomplete: str) -> list[str]:
-    """Names of workloads, with family where the input has one: their folders, without loading them."""
+    """Return names of workloads from their folders, with the family if the input contains one."""
     from octant import workloads as folder
 
     places = [place.parent for path in folder.__path__ for place in Path(path).glob("[!._]*/[!._]*/__init__.py")]
@@ -19,14 +19,14 @@ def workloads(incomplete: str) -> list[str]:
 
 
 def rules(incomplete: str) -> list[str]:
-    """Names of the rules of `octant doctor`."""
+    """Return the names of the rules of `octant doctor`."""
     from octant.advice import all_rules
 
     return [name for name in all_rules() if name.startswith(incomplete)]
 
 
 def runs(incomplete: str) -> list[str]:
-    """Runs of the store, the newest first, and the names of the last two."""
+    """Return `last`, `previous` and the runs of the store, newest first."""
     folder = Path(os.environ.get("OCTANT_STORE") or "octant-store", "runs")
     try:
         names = sorted((place.name for place in folder.iterdir()), reverse=True)

@@ -1,4 +1,4 @@
-"""Examples of every command: `--help` and README show them, and a test types them."""
+"""Examples of every command: `--help` and README show them, and a test parses them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from octant.benchmarks import benchmarks
 
 
 class Example(NamedTuple):
-    """A line that can be typed as it stands, and what it gives."""
+    """A complete command line and its explanation."""
 
     line: str
     gives: str
 
 
 class WayIn(NamedTuple):
-    """A kind of people, and the first commands for them."""
+    """First commands for a group of users."""
 
     who: str
     examples: tuple[Example, Example, Example]
@@ -25,220 +25,227 @@ WAYS_IN = (
     WayIn(
         "To accept or check a machine",
         (
-            Example("octant doctor", "what disturbs it, and what fixes it"),
-            Example("octant evaluate", "in minutes: figures, and a report"),
-            Example("octant compare --gate", "measured again: exit 5 if slower"),
+            Example("octant doctor", "show what disturbs measurements"),
+            Example("octant evaluate", "measure it and write a report"),
+            Example("octant compare --gate", "measure again; exit 5 if slower"),
         ),
     ),
     WayIn(
         "To tune a program",
         (
-            Example("octant where --ranks 2 -- ./program", "where its threads and memory are"),
-            Example("octant place --place 2x1 --for slurm", "options for your launcher"),
-            Example("octant settings MP_EAGER_LIMIT", "what an old setting is today"),
+            Example("octant where --ranks 2 -- ./program", "show its threads and memory"),
+            Example("octant place --place 2x1 --for slurm", "print options for your launcher"),
+            Example("octant settings MP_EAGER_LIMIT", "find the current setting"),
         ),
     ),
     WayIn(
         "To study and publish",
         (
-            Example("octant study list", "questions with published answers"),
-            Example("octant study run page-size", "one, answered on this machine"),
-            Example("octant export last --to csv", "the numbers for your figures"),
+            Example("octant study list", "list questions"),
+            Example("octant study run page-size", "answer one on this machine"),
+            Example("octant export last --to csv", "write the figures as CSV"),
         ),
     ),
     WayIn(
         "To plan a network",
         (
-            Example("octant model list", "networks that come with Octant"),
-            Example("octant model explain bgp -t random", "which link limits, what is next"),
-            Example("octant model report power775 -t ptrans", "rate, loads, failures: one page"),
+            Example("octant model list", "list the networks of Octant"),
+            Example("octant model explain bgp -t random", "show the limiting link"),
+            Example("octant model report power775 -t ptrans", "write a page"),
         ),
     ),
 )
-"""Four kinds of people: README and `octant --help` lead each to three commands."""
+"""Three first commands for each of four groups of users, in README and `octant --help`."""
 
 _OF_COMMANDS = {
     "evaluate": (
-        Example("octant evaluate", "the quick suite, a table and a report"),
-        Example("octant evaluate --full", "more sizes, more launches: about an hour"),
-        Example("octant evaluate --only stream --notes", "one workload of the suite, every caveat"),
+        Example("octant evaluate", "quick suite: table and report"),
+        Example("octant evaluate --full", "more sizes and launches: about an hour"),
+        Example("octant evaluate --only stream --notes", "one workload, with all notes"),
     ),
     "run": (
-        Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "every combination of the values"),
-        Example("octant run stream --launcher sbatch --script job.sh", "as a job, to submit later"),
-        Example("octant run -- ./app input.nml", "a program of yours: time, memory, lost time"),
-        Example("octant run n=1,2 --value 't[s]=time = (.*)' -- ./app {n}", "each value; a time that it prints"),
+        Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "all combinations of the values"),
+        Example("octant run stream --launcher sbatch --script job.sh", "write a batch job to submit later"),
+        Example("octant run -- ./app input.nml", "your own program: time, memory, lost time"),
+        Example(
+            "octant run n=1,2 --value 't[s]=time = (.*)' -- ./app {n}",
+            "two parameter values, and a time from the output",
+        ),
     ),
     "resume": (
-        Example("octant resume", "goes on with the last run"),
-        Example("octant resume last --timeout 60", "and ends a launch that takes a minute"),
+        Example("octant resume", "resume the last run"),
+        Example("octant resume last --timeout 60", "with a timeout of one minute per launch"),
     ),
     "runs": (
-        Example("octant runs", "runs of ./octant-store, oldest first"),
-        Example("octant runs --store ~/measured", "those of another store"),
+        Example("octant runs", "list the runs in ./octant-store, oldest first"),
+        Example("octant runs --store ~/measured", "list the runs of another store"),
     ),
     "workloads": (
-        Example("octant workloads", "what can be measured"),
-        Example("octant workloads stream", "its page, metrics, limits and knobs"),
+        Example("octant workloads", "list all workloads"),
+        Example("octant workloads stream", "show description, metrics, limits and knobs"),
     ),
     "report": (
-        Example("octant report", "the last run as a table, then its HTML file"),
-        Example("octant report --pictures", "with the pictures drawn in the terminal"),
-        Example("octant report previous --share -o ours.html", "without user, host and file names"),
+        Example("octant report", "show the last run and write its HTML report"),
+        Example("octant report --pictures", "also draw the charts in the terminal"),
+        Example("octant report previous --share -o ours.html", "remove user, host and file names"),
     ),
     "compare": (
-        Example("octant compare", "the last run with the one before"),
-        Example("octant compare --rounds 6 previous last", "both measured again in turn: sharper"),
-        Example("octant compare --gate --until-sure", "exit code 5 on a regression, early if clear"),
-        Example("octant compare -- ./old input -- ./new input", "two programs, in paired rounds"),
+        Example("octant compare", "compare the last run with the one before"),
+        Example("octant compare --rounds 6 previous last", "measure both again in paired rounds"),
+        Example("octant compare --gate --until-sure", "exit 5 on a regression, stop early"),
+        Example("octant compare -- ./old input -- ./new input", "measure two programs in paired rounds"),
     ),
     "export": (
-        Example("octant export", "a CSV row per metric of every figure"),
-        Example("octant export last --samples -o samples.csv", "every sample of every series"),
-        Example("octant export previous --to parquet -o run.parquet", "for DuckDB, pandas and the like"),
+        Example("octant export", "one CSV row per metric of every figure"),
+        Example("octant export last --samples -o samples.csv", "one row per sample"),
+        Example("octant export previous --to parquet -o run.parquet", "for pandas, DuckDB and similar tools"),
     ),
     "import": (
-        Example("octant import imb imb.txt", "an output of the Intel MPI Benchmarks"),
-        Example("octant import imb imb.txt imb-2.txt --machine ours", "of several each is a launch"),
-        Example("octant import osu osu.txt --ranks 64", "where the tool does not say how many ranks"),
+        Example("octant import imb imb.txt", "import output of the Intel MPI Benchmarks"),
+        Example("octant import imb imb.txt imb-2.txt --machine ours", "two files, each is one launch"),
+        Example("octant import osu osu.txt --ranks 64", "state the number of ranks, if the file does not"),
     ),
     "machine": (
-        Example("octant machine", "what this computer is made of"),
-        Example("octant machine --record here", "its description, to send to others"),
-        Example("octant machine --from here", "a machine that was recorded"),
-        Example("octant machine --beside power575", "row by row beside a published machine"),
+        Example("octant machine", "show this machine"),
+        Example("octant machine --record here", "record this machine in a directory"),
+        Example("octant machine --from here", "show a recorded machine"),
+        Example("octant machine --beside power575", "compare with a published machine"),
     ),
     "doctor": (
-        Example("octant doctor", "what disturbs, with evidence and fix"),
-        Example("octant doctor --explain governor", "the page of one rule"),
+        Example("octant doctor", "show findings with evidence and fix"),
+        Example("octant doctor --explain governor", "describe one rule"),
     ),
     "settings": (
-        Example("octant settings I_MPI_FABRICS=shm:dapl", "a current variable, with a value that was removed"),
-        Example("octant settings MP_EAGER_LIMIT", "what replaces an old variable"),
-        Example("octant settings eager limit --library mpich", "in the installed MPICH, with its default"),
-        Example("octant settings --check MPIR_CVAR_NOLOCL=1", "a misspelt name that MPICH would ignore"),
+        Example("octant settings I_MPI_FABRICS=shm:dapl", "check a current variable and its value"),
+        Example("octant settings MP_EAGER_LIMIT", "find the replacement of an old variable"),
+        Example("octant settings eager limit --library mpich", "search the settings of the installed MPICH"),
+        Example("octant settings --check MPIR_CVAR_NOLOCL=1", "detect a misspelt name"),
     ),
     "place": (
-        Example("octant place --place 2x1,order=scatter", "two ranks, far apart, as a drawing"),
-        Example("octant place --place 2x1 --for slurm,openmpi", "as options of two launchers"),
-        Example("octant place --from 'srun -n 2 -c 1 ./program'", "what those options mean here"),
+        Example("octant place --place 2x1,order=scatter", "draw two ranks that are far apart"),
+        Example("octant place --place 2x1 --for slurm,openmpi", "print options for two launchers"),
+        Example("octant place --from 'srun -n 2 -c 1 ./program'", "show what these options do on this machine"),
     ),
     "where": (
-        Example("octant where -- ./program", "where its threads ran, where its memory is"),
-        Example("octant where --place 2x1 -- ./program", "placed, and compared with what was asked"),
-        Example("octant where --pages -- ./program", "and which page sizes its memory is on"),
+        Example("octant where -- ./program", "show where its threads ran and its memory is"),
+        Example("octant where --place 2x1 -- ./program", "apply a placement and verify it"),
+        Example("octant where --pages -- ./program", "also show the page sizes of its memory"),
     ),
     "bind": (
-        Example("octant bind --place 2x1", "the words to put before the program"),
-        Example("octant bind --place 2x1,memory=local", "its memory beside each rank, too"),
+        Example("octant bind --place 2x1", "print the command prefix"),
+        Example("octant bind --place 2x1,memory=local", "with memory local to each rank"),
     ),
     "catalogue": (
-        Example("octant catalogue", "how much of each kind there is"),
-        Example("octant catalogue findings", "published claims, one line each"),
-        Example("octant catalogue machines power575", "one entry in full, with its source"),
+        Example("octant catalogue", "show the number of entries of each kind"),
+        Example("octant catalogue findings", "list published findings"),
+        Example("octant catalogue machines power575", "show one entry with its source"),
     ),
     "study": (
-        Example("octant study list", "the questions that come with Octant"),
-        Example("octant study run page-size", "measures, then verdicts on the findings"),
-        Example("octant study report gups-scaling", "answered by the network model, at once"),
+        Example("octant study list", "list the studies of Octant"),
+        Example("octant study run page-size", "measure, then print verdicts"),
+        Example("octant study report gups-scaling", "answered by the network model"),
     ),
     "study list": (
-        Example("octant study list", "names, findings and questions"),
-        Example("octant study list --json", "the same for programs"),
+        Example("octant study list", "list names, findings and questions"),
+        Example("octant study list --json", "the same as JSON"),
     ),
     "study show": (
-        Example("octant study show page-size", "what it asks, and what is testable here"),
-        Example("octant study show ./mine.toml", "a study file of yours"),
+        Example("octant study show page-size", "show the question and what is testable here"),
+        Example("octant study show ./mine.toml", "show your own study file"),
     ),
     "study run": (
-        Example("octant study run page-size", "measured here, beside what was published"),
-        Example("octant study run page-size --repeats 12", "more launches: narrower intervals"),
-        Example("octant study run ./mine.toml --seed 1", "yours, in an order that can be repeated"),
+        Example("octant study run page-size", "measure here and compare with published results"),
+        Example("octant study run page-size --repeats 12", "more launches give narrower intervals"),
+        Example("octant study run ./mine.toml --seed 1", "your own study, in a reproducible order"),
     ),
     "study report": (
-        Example("octant study report page-size", "the last run of that study"),
-        Example("octant study report gups-scaling -o gups.html", "a page to send on"),
+        Example("octant study report page-size", "show the last run of that study"),
+        Example("octant study report gups-scaling -o gups.html", "write an HTML page"),
     ),
     "model": (
-        Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "rate against size, published points"),
-        Example("octant model explain bgp -t random", "what limits, and what comes next"),
-        Example("octant model collective bgp allreduce --sizes 8:1MiB", "which algorithm is the fastest"),
+        Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "rate by size, with published values"),
+        Example("octant model explain bgp -t random", "limiting link and next limit"),
+        Example("octant model collective bgp allreduce --sizes 8:1MiB", "find the fastest algorithm"),
     ),
     "model list": (
-        Example("octant model list", "names, shapes, sizes, routings"),
-        Example("octant model list --json", "the same for programs"),
+        Example("octant model list", "list names, shapes, sizes and routings"),
+        Example("octant model list --json", "the same as JSON"),
     ),
     "model show": (
-        Example("octant model show bgp", "nodes, switches, cables"),
-        Example("octant model show examples/networks/fabric.ibnet", "the devices of an InfiniBand fabric"),
+        Example("octant model show bgp", "show nodes, switches and cables"),
+        Example("octant model show examples/networks/fabric.ibnet", "show the devices of an InfiniBand fabric"),
     ),
     "model scale": (
-        Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "sizes are supernodes here"),
-        Example("octant model scale dragonfly-example --sizes 9:33:8", "every eighth number of groups"),
+        Example("octant model scale power775 -t randomaccess --sizes 1,24,25", "sizes in supernodes"),
+        Example("octant model scale dragonfly-example --sizes 9:33:8", "from 9 to 33 groups in steps of 8"),
     ),
     "model solve": (
-        Example("octant model solve bgp -t shift -p 21", "a shift by 21 nodes"),
-        Example("octant model solve bgp -t random --solver max-min", "rates shared fairly, flow by flow"),
-        Example("octant model solve power775 -t ptrans --size 16", "at 16 supernodes"),
+        Example("octant model solve bgp -t shift -p 21", "shift by 21 nodes"),
+        Example("octant model solve bgp -t random --solver max-min", "max-min fair rates of all flows"),
+        Example("octant model solve power775 -t ptrans --size 16", "with 16 supernodes"),
     ),
     "model explain": (
-        Example("octant model explain power775 -t randomaccess --size 25", "the link, its flows, the next limit"),
+        Example("octant model explain power775 -t randomaccess --size 25", "limiting link, its flows, next limit"),
         Example("octant model explain bgp -t random", "the same on a torus"),
     ),
     "model diff": (
-        Example("octant model diff bgp examples/networks/torus-4x4x4.toml", "one with a file of yours"),
-        Example("octant model diff power775 power775 --sizes 2,8 --routing indirect", "two routings of one network"),
+        Example("octant model diff bgp examples/networks/torus-4x4x4.toml", "compare with your own network file"),
+        Example(
+            "octant model diff power775 power775 --sizes 2,8 --routing indirect", "compare two routings of one network"
+        ),
     ),
     "model reach": (
-        Example("octant model reach power775 1e9 -t randomaccess --size 16", "links to widen for 1 Gupdate/s"),
-        Example("octant model reach bgp 500e6", "500 MB/s of each node, all to all"),
+        Example("octant model reach power775 1e9 -t randomaccess --size 16", "find the links to widen for 1 Gupdate/s"),
+        Example("octant model reach bgp 500e6", "reach 500 MB/s per node, all to all"),
     ),
     "model bracket": (
         Example(
-            "octant model bracket dragonfly-example -t shift -p 32 --against valiant", "minimal and Valiant routes"
+            "octant model bracket dragonfly-example -t shift -p 32 --against valiant", "minimal and Valiant routing"
         ),
-        Example("octant model bracket power775 -t ptrans --against indirect --size 8", "direct and indirect routes"),
+        Example("octant model bracket power775 -t ptrans --against indirect --size 8", "direct and indirect routing"),
     ),
     "model fail": (
-        Example("octant model fail bgp -c link", "every cable of a torus, one by one"),
-        Example("octant model fail power775 -c D --size 24 --policy twin", "with a policy of failover"),
-        Example("octant model fail dragonfly-example -c global --random 5 --trials 30", "five at a time"),
+        Example("octant model fail bgp -c link", "each cable of a torus, one by one"),
+        Example("octant model fail power775 -c D --size 24 --policy twin", "with a failover policy"),
+        Example("octant model fail dragonfly-example -c global --random 5 --trials 30", "five failed cables at a time"),
     ),
     "model recover": (
-        Example("octant model recover power575-ib -c port -p 12", "what a transfer loses meanwhile"),
+        Example("octant model recover power575-ib -c port -p 12", "show the loss of a transfer"),
         Example("octant model recover power575-ib -c port -p 12 --fails 50us", "with a later failure"),
     ),
     "model calibrate": (
-        Example("octant model calibrate power775 --free D -t randomaccess", "one class, to published points"),
-        Example("octant model calibrate bgp --run last", "to messages that were measured here"),
+        Example("octant model calibrate power775 --free D -t randomaccess", "fit one class to published values"),
+        Example("octant model calibrate bgp --run last", "fit to messages measured here"),
     ),
     "model export": (
-        Example("octant model export bgp --to graph", "a network file to edit"),
-        Example("octant model export bgp --to simgrid", "a platform of SimGrid"),
+        Example("octant model export bgp --to graph", "write a network file to edit"),
+        Example("octant model export bgp --to simgrid", "write a platform file of SimGrid"),
     ),
     "model check": (
-        Example("octant model check bgp -t shift -p 21", "SimGrid's answer beside the model's"),
-        Example("octant model check examples/networks/torus-4x4x4.toml", "of a network file"),
+        Example("octant model check bgp -t shift -p 21", "compare with SimGrid"),
+        Example("octant model check examples/networks/torus-4x4x4.toml", "compare for a network file"),
     ),
     "model loads": (
-        Example("octant model loads power775 -t randomaccess", "link loads against size, as characters"),
-        Example("octant model loads bgp -t random --svg bgp.svg", "as a drawing"),
+        Example("octant model loads power775 -t randomaccess", "draw link loads by size in the terminal"),
+        Example("octant model loads bgp -t random --svg bgp.svg", "write an SVG drawing"),
     ),
     "model report": (
-        Example("octant model report power775 -t randomaccess", "writes its page into the store"),
-        Example("octant model report bgp -t random -o bgp.html", "into a file of yours"),
+        Example("octant model report power775 -t randomaccess", "write the page to the store"),
+        Example("octant model report bgp -t random -o bgp.html", "write the page to this file"),
     ),
     "model collective": (
-        Example("octant model collective bgp allreduce --sizes 8:1MiB", "the fastest from each size on"),
-        Example("octant model collective bgp bcast --bytes 1MiB --overhead 1us", "one size, with software costs"),
-        Example("octant model collective bgp barrier --overhead 1us --noise 50us/10ms", "with interruptions"),
+        Example("octant model collective bgp allreduce --sizes 8:1MiB", "find the fastest algorithm for each size"),
+        Example("octant model collective bgp bcast --bytes 1MiB --overhead 1us", "one size, with software overhead"),
+        Example("octant model collective bgp barrier --overhead 1us --noise 50us/10ms", "with OS noise"),
     ),
     "model ring": (
-        Example("octant model ring bgp --latency 1us", "ordered and random, as in HPC Challenge"),
+        Example("octant model ring bgp --latency 1us", "ordered and random rings"),
         Example("octant model ring power575-ib --ranks 64 --per-node 32 --latency 1us", "32 ranks per node"),
     ),
     "model app": (
-        Example("octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "a stencil code's step"),
+        Example(
+            "octant model app bgp --ranks 8,64 --compute 1ms --halo 3d:64KiB --reduce 8", "time step of a stencil code"
+        ),
         Example(
             "octant model app bgp --ranks 64 --compute 1ms --reduce 1MiB --algorithm all", "with the fastest allreduce"
         ),
@@ -256,4 +263,4 @@ def _with_benchmarks() -> dict[str, tuple[Example, ...]]:
 
 
 EXAMPLES = _with_benchmarks()
-"""By command: two to four lines that work, and what each is for."""
+"""Two to four examples of each command, by command."""

@@ -14,23 +14,23 @@ from octant.failure import Refusal
 from octant.registry import Broken
 
 MOST_IN_ONE_LIST = 8
-"""Options that stand in one list; more are shown in groups."""
+"""Largest number of options in one list; more options are shown in groups."""
 
 MEASURE, SEE, MACHINE, PLACE, STUDY, PREDICT = COMMANDS = (
-    "Measure",
-    "See what was measured",
+    "Measurement",
+    "Results",
     "Machine and settings",
-    "Place a program",
-    "Study",
-    "Predict",
+    "Placement",
+    "Studies",
+    "Prediction",
 )
 """Headings of the commands of `octant`, in their order."""
 
 OUTPUT = "Output and store"
-"""Heading of options that have none, such as `--help`."""
+"""Heading of options without a declared heading, such as `--help`."""
 
-FILES = "Files for people"
-"""Heading of options of pages and pictures."""
+FILES = "Report files"
+"""Heading of options for pages and charts."""
 
 _MARGINS = 4
 """Characters before and between the columns of a list."""
@@ -41,69 +41,65 @@ _KINDS = {
     **dict.fromkeys(("<list[str]>", "<str>"), "TEXT"),
     "<path>": "PATH",
 }
-"""Kinds of values as versions of typer name them, and as the help does."""
+"""Names of value types: of typer's versions, and in our help."""
 
 
 class PageCommand(TyperCommand):
-    """A command whose help shows options in groups, and examples."""
+    """A command whose help shows option groups and examples."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes arguments, and options in their groups where they are many."""
+        """Write the arguments and the options, in groups if there are many."""
         _write_parameters(self.get_params(ctx), ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Writes the examples."""
+        """Write the examples."""
         _write_examples(ctx, formatter)
 
 
 class PageGroup(TyperGroup):
-    """A group whose help shows commands in groups, and examples."""
+    """A group whose help shows commands under headings, and examples."""
 
-    lacks: tuple[Broken, ...] = ()
-    """Files of commands that cannot be used here."""
+    unusable: tuple[Broken, ...] = ()
+    """Files of commands that cannot be loaded."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Finds the command; one that does not exist may be in a file that cannot be used.
+        """Find the command.
 
         Raises:
-            Refusal: that may be the reason.
+            Refusal: it does not exist, and the file of a command cannot be loaded.
         """
-        if self.lacks and args and self.get_command(ctx, args[0]) is None:
-            for one in self.lacks:
+        if self.unusable and args and self.get_command(ctx, args[0]) is None:
+            for one in self.unusable:
                 if one.name == args[0]:
                     raise one.refusal("command")
-            files = " and ".join(one.reason for one in self.lacks)
-            why = f"no such command; of these files none can be used: {files}"
-            raise Refusal(
-                f"cannot run octant {args[0]!r} ({why}); correct or remove what is named, or try octant --help"
-            )
+            files = " and ".join(one.reason for one in self.unusable)
+            why = f"no such command; these files of commands cannot be loaded: {files}"
+            raise Refusal(f"cannot run octant {args[0]!r} ({why}); correct or remove these files, or try octant --help")
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes first commands to try, commands in their groups, then options."""
+        """Write first commands to try, commands under their headings, then options."""
         if ctx.parent is None:
             _write_first_commands(formatter)
         self.format_commands(ctx, formatter)
         _write_parameters(self.get_params(ctx), ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as typer calls it
-        """Writes the commands under the headings of their groups, all in columns of one width."""
+        """Write the commands under their headings, in columns of one width."""
         headings: dict[str, list[tuple[str, str]]] = {heading: [] for heading in COMMANDS}
         width = max(map(len, self.commands))
         for name, command in self.commands.items():
             heading = getattr(command, "rich_help_panel", None) or "Commands"
             row = (name.ljust(width), command.short_help or "")
             headings.setdefault(heading, []).append(row)
-        headings["Files of commands that cannot be used here"] = [
-            (one.name.ljust(width), one.reason) for one in self.lacks
-        ]
+        headings["Unusable files of commands"] = [(one.name.ljust(width), one.reason) for one in self.unusable]
         for heading, rows in headings.items():
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Writes the examples, of a group within the command."""
+        """Write the examples of a group below `octant`."""
         _write_examples(ctx, formatter)
 
 
@@ -111,7 +107,7 @@ def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
     arguments: list[tuple[str, str]] = []
     headings: dict[str, list[tuple[str, str]]] = {}
     for parameter in parameters:
-        record = _in_words(parameter.get_help_record(ctx))
+        record = _simplify_types(parameter.get_help_record(ctx))
         if record and parameter.param_type_name == "argument":
             arguments.append((record[0].removesuffix(" TEXT"), record[1]))
         elif record:
@@ -125,8 +121,8 @@ def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
             formatter.write_dl(records)
 
 
-def _in_words(record: tuple[str, str] | None) -> tuple[str, str] | None:
-    """A row of the help with `N` for the kinds of numbers that typer has names for, and ranges in words."""
+def _simplify_types(record: tuple[str, str] | None) -> tuple[str, str] | None:
+    """Return a row of the help with `N` for numeric types and ranges as `1 to 9`."""
     if record is None:
         return None
     name, text = record
@@ -145,7 +141,7 @@ def _write_first_commands(formatter: Any) -> None:
 
 
 def _write_examples(ctx: Any, formatter: Any) -> None:
-    """Lines with what they give beside them, or below where one has no room for that."""
+    """Write command lines with their explanations: to the right, or below if a line is too long."""
     from octant.cli._examples import EXAMPLES
 
     words: list[str] = []

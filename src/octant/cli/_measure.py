@@ -1,4 +1,4 @@
-"""What commands that request and measure share: a run of requests, settings of the MPI library, and what is said at the end."""
+"""Shared by commands that measure: create a run, apply MPI settings, finish with warnings and an exit code."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from octant.mpi.settings import MpiWords
     from octant.request import Request
     from octant.runs.durations import Durations
-    from octant.runs.ends import End
+    from octant.runs.exit_reasons import ExitReason
     from octant.store import ProvenSetting, Store, StoredRun
     from octant.tile import DeclaredScreen
 
 
 def safe(requests: Sequence[Request]) -> Sequence[Request]:
-    """The requests without what the library in use is known to do wrong; what is left out is said on standard error."""
+    """Return the requests without those that trigger known bugs of the MPI library, and print what is skipped.
+
+    Raises:
+        Refusal: no request remains.
+    """
     from octant.mpi.faults import safe_requests
     from octant.mpi.inventory import linked
     from octant.mpi.settings import library_of
@@ -31,7 +35,8 @@ def safe(requests: Sequence[Request]) -> Sequence[Request]:
     for text in reasons:
         typer.echo(f"octant: {text}", err=True)
     if not kept:
-        raise Refusal(f"nothing is left to measure ({'; '.join(reasons)})", Exit.NOT_SUPPORTED)
+        why = "; ".join(reasons)
+        raise Refusal(f"cannot measure (all tests are skipped: {why}); try without --only-safe", Exit.NOT_SUPPORTED)
     return kept
 
 
@@ -45,7 +50,7 @@ def create(
     screen: DeclaredScreen | None = None,
     benchmark: str = "",
 ) -> StoredRun:
-    """A run whose launches start in rounds; what a suite asks, between two looks at the machine."""
+    """Create a run whose launches start in rounds, in random order; a suite begins and ends with probes."""
     from octant.runs.probes import with_probes
     from octant.runs.rounds import drawn_order, new_seed
 
@@ -59,7 +64,7 @@ def create(
 
 
 def settings_of(words: Sequence[str]) -> MpiWords:
-    """The settings of the MPI library that `--mpi` names; those without effect here are named and left out."""
+    """Read the MPI settings of `--mpi`; settings without effect on this library are reported and ignored."""
     from octant.mpi.inventory import linked
     from octant.mpi.settings import MpiWords, read
 
@@ -67,12 +72,12 @@ def settings_of(words: Sequence[str]) -> MpiWords:
         return MpiWords({}, ())
     settings = read(words, linked())
     for text in settings.without_effect:
-        typer.echo(f"octant: {text}; left out", err=True)
+        typer.echo(f"octant: {text}; the setting is ignored", err=True)
     return settings
 
 
 def prove(settings: MpiWords, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
-    """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
+    """Verify the MPI settings, also those of the environment if ranks communicate, and print the results."""
     import os
 
     from octant.mpi import proof
@@ -83,7 +88,7 @@ def prove(settings: MpiWords, request: Request, to: Store) -> tuple[ProvenSettin
     if not settings.variables and not settings.settings and not outside:
         return ()
     library = library_of(linked(), {**os.environ, **settings.variables})
-    root = to.root.absolute()  # where kernels write their records, every host can read
+    root = to.root.absolute()  # every host can read the folder of the records
     shared = next(folder for folder in (root, *root.parents) if folder.is_dir())
     proven = proof.prove(settings, library, proof.starter(request.shape.launcher, shared), outside)
     for one in proven:
@@ -100,31 +105,31 @@ def finish(
     known: Durations | None = None,
     shown: bool = False,
 ) -> None:
-    """Measures what a run lacks, shows it, and ends the command with the exit code that the run deserves.
+    """Measure the missing launches of a run, show it, print warnings, and exit with the code of the run.
 
     Args:
         show: prints the run.
-        show_s: the seconds that this takes, for the time left.
-        known: of the times of launches; then what was promised is compared with what it took.
-        shown: pass what programs print through while they run.
+        show_s: seconds that `show` takes, for the time left.
+        known: durations of launches; if given, the estimate is printed next to the actual time.
+        shown: pass the output of programs through while they run.
 
     Raises:
         typer.Exit: something failed, was wrong, is not supported, or was stopped.
     """
-    from octant.analysis.given import all_mismatches
+    from octant.analysis.mismatches import all_mismatches
     from octant.cli._stored import measure
     from octant.mpi.faults import known_wrong_answers
-    from octant.runs.ends import ends_of
-    from octant.runs.starts import starts_of
+    from octant.runs.exit_reasons import list_exit_reasons
+    from octant.runs.starts import list_starts
     from octant.units import duration_text
 
     begun_s = time.monotonic()
-    promised_s = show_s + sum(map(known.seconds, starts_of(run.remaining()))) if known else 0.0
+    estimate_s = show_s + sum(map(known.seconds, list_starts(run.remaining()))) if known else 0.0
     run = measure(where, run, timeout, show_s, known, shown)
     show(run)
-    if promised_s:
-        took, promised = duration_text(time.monotonic() - begun_s), duration_text(promised_s)
-        typer.echo(f"octant: took {took}, about {promised} were expected", err=True)
+    if estimate_s:
+        took, estimate = duration_text(time.monotonic() - begun_s), duration_text(estimate_s)
+        typer.echo(f"octant: the run took {took} (estimate: {estimate})", err=True)
     for text in known_wrong_answers(run.points):
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
@@ -132,11 +137,11 @@ def finish(
     if not shown:
         warn_of_output(run)
     warn_of_commands(run)
-    end_command(ends_of(run))
+    end_command(list_exit_reasons(run))
 
 
 def warn_of_output(run: StoredRun) -> None:
-    """Print the end of what the program printed whose launch failed last."""
+    """Print the last lines of the output of the program that failed last."""
     from octant.report.screen.failed_output import failed_output
 
     for number, text in enumerate(failed_output(run)):
@@ -144,15 +149,15 @@ def warn_of_output(run: StoredRun) -> None:
 
 
 def warn_of_commands(run: StoredRun) -> None:
-    """Name the commands after launches that failed; they do not change the exit code."""
+    """Print the `--after` commands that failed; they do not change the exit code."""
     from octant.analysis.caveats import failed_commands
 
     for text in failed_commands(run.points):
         typer.echo(f"octant: {text}", err=True)
 
 
-def end_command(ends: Sequence[End]) -> None:
-    """Print what is not well, and end the command with the exit code of all of it together; return if there is none.
+def end_command(ends: Sequence[ExitReason]) -> None:
+    """Print the reasons and exit with the code that takes precedence; return if there are none.
 
     Raises:
         typer.Exit: something failed, was wrong or is not supported.

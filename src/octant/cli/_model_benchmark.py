@@ -1,4 +1,4 @@
-"""`octant model BENCHMARK`: a benchmark's tests on more nodes than there are here."""
+"""`octant model BENCHMARK`: predict the tests of a benchmark on more nodes."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -9,7 +9,7 @@ from octant.benchmarks import benchmarks
 from octant.cli._model_options import NETWORK
 from octant.cli._options import JsonOption, StoreOption
 
-MEASURED = "A measured run"
+MEASURED = "Measured run"
 
 
 def commands() -> dict[str, Callable[..., None]]:
@@ -20,7 +20,10 @@ def commands() -> dict[str, Callable[..., None]]:
 def predict(
     context: typer.Context,
     network: Annotated[
-        str, typer.Argument(help="A network: `octant model list`, or a .toml file [default: nodes like that of --run].")
+        str,
+        typer.Argument(
+            help="Network: a name of `octant model list` or a .toml file [default: nodes like that of --run]."
+        ),
     ] = "",
     nodes: Annotated[
         str, typer.Option("--nodes", "-n", help="Numbers of nodes: 1944 or 8,64,1944.", rich_help_panel=NETWORK)
@@ -28,13 +31,16 @@ def predict(
     run: Annotated[
         str,
         typer.Option(
-            help="Without a network: a run with messages and tests [default: last].", rich_help_panel=MEASURED
+            help="Run with messages and tests, if no network is given [default: last].", rich_help_panel=MEASURED
         ),
     ] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict the benchmark's tests of all ranks on so many nodes: of a described machine, or like this one."""
+    """Predict the benchmark's tests on larger systems.
+
+    The system is a described network, or consists of nodes like the one of a measured run.
+    """
     from octant.benchmarks.table import read_tests
     from octant.cli._stored import find_run
     from octant.failure import Exit, Refusal
@@ -43,23 +49,23 @@ def predict(
     from octant.report.network import answers as report
     from octant.report.network.larger import measured_answers, system_answers
     from octant.report.network.text import answers_text
-    from octant.simulate.calibrated import on_nodes
+    from octant.simulate.projection import project_to_nodes
 
     benchmark, counts = benchmarks()[str(context.info_name)], read_sizes(nodes)
     if min(counts) < 2:
-        raise Refusal(f"cannot ask for {min(counts)} nodes (messages need two); try --nodes 2 or more", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use --nodes {min(counts)} (messages need two nodes); try --nodes 2", Exit.WRONG_WORD)
     if network and run:
         raise Refusal(
-            f"cannot use --run beside {network} (a described network needs no run); try one of the two", Exit.WRONG_WORD
+            f"cannot use --run with {network} (a described network needs no run); give one of them", Exit.WRONG_WORD
         )
     if not network:
         tested = [one.workload for one in read_tests(benchmark.name)]
-        found = on_nodes(find_run(store, run or "last"), counts, tested)
+        found = project_to_nodes(find_run(store, run or "last"), counts, tested)
         print(report.as_json(found) if json else answers_text(measured_answers(found)))
         return
     described = benchmark.part("described")
     if described is None:
-        why = f"{benchmark.short_name} has no tests on described machines"
+        why = f"{benchmark.short_name} has no model for described machines"
         raise Refusal(f"cannot use the network {network} ({why}); try --run", Exit.WRONG_WORD)
     systems = [described.on_system(load(network), count) for count in counts]
     print(report.as_json(systems) if json else "\n\n".join(answers_text(system_answers(one)) for one in systems))

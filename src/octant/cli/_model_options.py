@@ -1,4 +1,4 @@
-"""Arguments and options that commands of `octant model` share."""
+"""Arguments and options that several commands of `octant model` share."""
 
 from typing import Annotated
 
@@ -10,10 +10,12 @@ NETWORK, RANKS = "Network", "Ranks"
 """Headings of options."""
 network_option, ranks_option = map(options_under, (NETWORK, RANKS))
 
-NetworkArgument = Annotated[str, typer.Argument(help="A network: `octant model list`, or a .toml file.")]
+NetworkArgument = Annotated[str, typer.Argument(help="Network: a name of `octant model list` or a .toml file.")]
 SizeOption = Annotated[
     int | None,
-    network_option("--size", "-n", min=1, max=MOST_NODES, help="Supernodes, groups, nodes [default: the file's]."),
+    network_option(
+        "--size", "-n", min=1, max=MOST_NODES, help="Number of supernodes, groups or nodes [default: as in the file]."
+    ),
 ]
-PerNodeOption = Annotated[int, ranks_option(min=1, max=4096, help="Ranks per node.")]
-RoutingOption = Annotated[str | None, network_option("--routing", help="Routing, instead of the one in the file.")]
+PerNodeOption = Annotated[int, ranks_option(min=1, max=4096, help="Number of ranks per node.")]
+RoutingOption = Annotated[str | None, network_option("--routing", help="Routing [default: as in the file].")]

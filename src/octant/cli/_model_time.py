@@ -1,4 +1,4 @@
-"""`octant model collective|ring|app`: how long collectives, rings and the steps of applications take on a network."""
+"""`octant model collective|ring|app`: predict the time of collectives, rings and application steps on a network."""
 
 from __future__ import annotations
 
@@ -10,45 +10,47 @@ from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOpt
 from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite, options_under
 
 operation_option, step_option, costs_option, noise_option = map(
-    options_under, ("Operation", "Time step", "Costs of a message", "Interruptions")
+    options_under, ("Operation", "Time step", "Message costs", "OS noise")
 )
 
-PlaceOption = Annotated[str, ranks_option(help="Order of ranks: block, round-robin, TXYZ, …")]
-OverheadOption = Annotated[str, costs_option(help="Software overhead of a message at either end (LogGP's o).")]
-LatencyOption = Annotated[
-    str, costs_option(help="Latency of messages of which the network's file states none [default: they are refused].")
-]
+PlaceOption = Annotated[str, ranks_option(help="Order of ranks over nodes: block, round-robin, TXYZ, …")]
+OverheadOption = Annotated[str, costs_option(help="Software overhead per message at each end (o of LogGP).")]
+LatencyOption = Annotated[str, costs_option(help="Message latency, if the network file does not state it.")]
 
 
 def collective(
     network: NetworkArgument,
     operation: Annotated[
-        str, typer.Argument(help="allreduce, bcast, reduce, gather, scatter, allgather, alltoall, scan, …")
+        str, typer.Argument(help="Operation: allreduce, bcast, reduce, gather, scatter, allgather, alltoall, scan, …")
     ],
     bytes: Annotated[
-        str, operation_option(help="The buffer; of gathers, scatters and alltoall the block of each rank.")
+        str, operation_option(help="Buffer size; for gathers, scatters and alltoall the block size per rank.")
     ] = "8",
-    sizes: Annotated[str, operation_option(help="Instead: 8:1GiB, every size twice the one before, or 8,64KiB.")] = "",
+    sizes: Annotated[
+        str, operation_option(help="Several buffer sizes instead: 8:1GiB (powers of two) or 8,64KiB.")
+    ] = "",
     ranks: Annotated[
-        int | None, ranks_option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].")
+        int | None, ranks_option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes in use].")
     ] = None,
-    algorithm: Annotated[str, operation_option(help="One of the operation's, or all.")] = "all",
+    algorithm: Annotated[str, operation_option(help="Algorithm name, or 'all'.")] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,
     overhead: OverheadOption = "0s",
     latency: LatencyOption = "",
     noise: Annotated[
-        str, noise_option(help="Of every core: 50us/10ms (50 us long, one every 10 ms), or several.")
+        str, noise_option(help="OS noise per core as DURATION/PERIOD, e.g. 50us/10ms; several with commas.")
     ] = "",
-    noise_of: Annotated[str, noise_option(help="Instead: as a run of the store (`last`) measured them.")] = "",
+    noise_of: Annotated[
+        str, noise_option(help="Use the OS noise that this run measured instead (an id or last).")
+    ] = "",
     size: SizeOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare the algorithms of one collective: steps, bytes, time, what limits, and which is the fastest."""
+    """Compare the algorithms of one collective operation."""
     from octant.cli._stored import find_run
-    from octant.network.collectives import request
+    from octant.network.collectives import time_collective
     from octant.network.inputs import read_byte_sizes, read_costs
     from octant.network.noise import read_interruptions
     from octant.network.traffic import place as placed
@@ -60,7 +62,7 @@ def collective(
     count = len(machine.topology.active()) * per_node if ranks is None else ranks
     nodes = placed(machine, place, count, per_node)
     costs = read_costs(overhead, latency)
-    found = request(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm)
+    found = time_collective(machine, operation, nodes, read_byte_sizes(sizes or bytes), costs, algorithm)
     kinds = read_interruptions(noise) if noise else []
     if noise_of:
         kinds += interruptions_of(find_run(store, noise_of))
@@ -70,9 +72,9 @@ def collective(
 def ring(
     network: NetworkArgument,
     ranks: Annotated[
-        int | None, ranks_option(min=2, max=MOST_RANKS, help="Number of ranks [default: all nodes are full].")
+        int | None, ranks_option(min=2, max=MOST_RANKS, help="Number of ranks [default: all nodes in use].")
     ] = None,
-    rings: Annotated[int, operation_option(min=1, max=1000, help="Random rings, averaged geometrically.")] = 30,
+    rings: Annotated[int, operation_option(min=1, max=1000, help="Number of random rings (geometric mean).")] = 30,
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,
@@ -81,7 +83,7 @@ def ring(
     size: SizeOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict the ordered and random rings of HPC Challenge: latency, and bandwidth of each rank."""
+    """Predict the ordered and random rings of HPC Challenge."""
     from octant.network.inputs import read_costs
     from octant.network.rings import rings as ring_times
     from octant.network.traffic import place as placed
@@ -98,18 +100,26 @@ def ring(
 def app_on_model(
     network: NetworkArgument,
     ranks: Annotated[str, ranks_option(help="Numbers of ranks: 8,64 or 1:64.")] = "64",
-    compute: Annotated[str, step_option(help="Compute time of every rank per step, in seconds.")] = "",
-    run: Annotated[str, step_option(help="Instead: a run of the store (`last`) that measured --kernel.")] = "",
-    kernel: Annotated[str, step_option(help="With --run: the workload, and knobs that select a point.")] = "",
+    compute: Annotated[str, step_option(help="Compute time per rank and time step, e.g. 1ms.")] = "",
+    run: Annotated[
+        str, step_option(help="Take the compute time from this run, which measured --kernel (an id or last).")
+    ] = "",
+    kernel: Annotated[str, step_option(help="With --run: the workload, with knobs that select a point.")] = "",
     chunks: Annotated[
         float,
         step_option(
-            min=0, max=1e12, callback=finite, help="With --run: chunks or steps of the kernel per rank and time step."
+            min=0,
+            max=1e12,
+            callback=finite,
+            help="With --run: number of chunks or steps of the kernel per rank and time step.",
         ),
     ] = 1.0,
-    halo: Annotated[list[str] | None, step_option(help="3d:64KiB[:count] or 2d:…, to each neighbour.")] = None,
-    reduce: Annotated[list[str] | None, step_option(help="Allreduce of this size: bytes[:count[:algorithm]].")] = None,
-    algorithm: Annotated[str, step_option(help="Of reductions that name none; all: the fastest of each.")] = "all",
+    halo: Annotated[
+        list[str] | None,
+        step_option(help="Halo exchange with each neighbour: 3d:64KiB[:COUNT] or 2d:64KiB[:COUNT] (repeatable)."),
+    ] = None,
+    reduce: Annotated[list[str] | None, step_option(help="Allreduce: BYTES[:COUNT[:ALGORITHM]] (repeatable).")] = None,
+    algorithm: Annotated[str, step_option(help="Algorithm of reductions without one; all: the fastest.")] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,
@@ -119,7 +129,7 @@ def app_on_model(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Predict the time step of an application: computing given or measured here, messages on the modelled network."""
+    """Predict the time step of an application."""
     from functools import partial
 
     from octant.cli._stored import find_run

@@ -1,11 +1,11 @@
-"""This machine among published ones: its last run of a benchmark over its own peak, or its latency of memory."""
+"""Stored runs that place this machine among published ones: benchmark results over its peak, or memory latency."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octant.study.local_reference import NO_RUN, OwnRun
+from octant.study.local_reference import NO_LOCAL_RUN, LocalRun
 from octant.workload import Ladder, Workload
 
 if TYPE_CHECKING:
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
     from octant.store import StoredRun
 
-_MOST_READ = 50  # newest runs that are looked through
+_MOST_READ = 50  # newest runs that are searched
 
 
-def own_run(store: Path | None, model: str) -> OwnRun:
-    """The newest run that has what a model's values are of; none where there is none.
+def own_run(store: Path | None, model: str) -> LocalRun:
+    """Return the newest run with the values that a model compares, or `NO_RUN`.
 
     Args:
-        store: where runs are.
+        store: folder of the store.
         model: "normalised" (a run of a benchmark that measured a peak) or "published" (the latency of memory).
     """
     found = _runs_over_peak(store) if model == "normalised" else _latency_runs(store)
-    return next(found, NO_RUN)
+    return next(found, NO_LOCAL_RUN)
 
 
-def _runs_over_peak(store: Path | None) -> Iterator[OwnRun]:
+def _runs_over_peak(store: Path | None) -> Iterator[LocalRun]:
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmarks
     from octant.benchmarks.rows import over_peak
@@ -47,10 +47,10 @@ def _runs_over_peak(store: Path | None) -> Iterator[OwnRun]:
             continue
         values = {one.name: one.value * (100 if one.unit == "1" else 1e9) for one in found[1]}
         intervals = {name: Interval(value, value, value) for name, value in values.items()}
-        yield OwnRun(run.id, run.machine.name, int(listed.started[:4]), intervals)
+        yield LocalRun(run.id, run.machine.name, int(listed.started[:4]), intervals)
 
 
-def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
+def _latency_runs(store: Path | None) -> Iterator[LocalRun]:
     from octant.store import open_store
     from octant.workloads import workloads
 
@@ -66,8 +66,8 @@ def _latency_runs(store: Path | None) -> Iterator[OwnRun]:
                 yield own
 
 
-def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
-    """The latency of memory, if it is not in doubt, and the clock at it."""
+def _latency_of(run: StoredRun, year: int) -> LocalRun | None:
+    """Return memory latency and clock frequency of a run, if the latency is reliable."""
     from octant.analysis.appendix.measured import memory_load
     from octant.analysis.summary import clock_hz, summarise
     from octant.stats import Interval
@@ -78,11 +78,11 @@ def _latency_of(run: StoredRun, year: int) -> OwnRun | None:
     value, hertz = load.value, clock_hz(load)
     if value is None or hertz is None:
         return None
-    told = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
-    figures = {name: Interval(one, one, one) for name, one in told.items()}
-    return OwnRun(run.id, run.machine.name, year, figures)
+    values = {"memory_latency_ns": value.middle, "memory_latency_cycles": value.middle * hertz, "clock": hertz}
+    figures = {name: Interval(one, one, one) for name, one in values.items()}
+    return LocalRun(run.id, run.machine.name, year, figures)
 
 
 def _is_latency(workload: Workload) -> bool:
-    """A time for each footprint: what shows the levels of the memory."""
+    """Return whether a workload measures a time for each memory footprint."""
     return workload.metrics[0].unit == "s" and any(isinstance(one, Ladder) for one in workload.pictures)

@@ -1,4 +1,4 @@
-"""`octant compare -- A -- B`: two programs measured in paired rounds, until there is a verdict."""
+"""`octant compare -- A -- B`: measure two programs in paired rounds until there is a verdict."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.cli._rounds import Judge, RoundOptions
     from octant.record import Point
-    from octant.runs.carry_out import LaunchStart
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.runs.interleaved import Interleaved, RoundEnd
+    from octant.runs.session import LaunchStart
     from octant.store import Pair, Store, StoredRun
 
 _REDRAW_S = 0.1
 _EVERY_LOOK = 16
-"""Rounds up to which each of them may be looked at; later looks become rarer, since they read all rounds."""
+"""Up to this number, each round may be judged; later rounds are judged less often, because judging reads all rounds."""
 
 
 @dataclass(frozen=True)
 class Programs:
-    """What the command line says of two programs."""
+    """Two programs and their options, from the command line."""
 
-    typed: ProgramWords  # both command lines, and the options of both programs
-    given: tuple[str, ...] = ()  # the arguments: knobs, and the two runs whose rounds go on
+    typed: ProgramWords  # both command lines and the options of both programs
+    given: tuple[str, ...] = ()  # arguments: knobs, and the two runs to continue
     ranks: int | None = None
-    where: Where | None = None
+    where: LaunchTarget | None = None
 
     @property
     def knobs(self) -> list[str]:
@@ -50,28 +50,28 @@ class Programs:
         """The arguments that name runs: none or two.
 
         Raises:
-            Refusal: another number.
+            Refusal: another number of runs.
         """
         named = [word for word in self.given if "=" not in word]
         if len(named) not in (0, 2):
-            why = f"{named[0]!r} is neither knob=value nor one of two runs whose rounds go on"
+            why = f"{named[0]!r} is neither KNOB=VALUE nor one of two runs to continue"
             raise Refusal(f"cannot compare two programs ({why}); try n=1,2 with {{n}} in both", Exit.WRONG_WORD)
         return named
 
     def again(self, sides: Interleaved) -> str:
-        """The command that goes on with the rounds of two runs: a store starts no program, so all is given again."""
+        """Return the command that continues the rounds of two runs; it repeats both command lines."""
         own = [word for word in self.typed.own if word not in self.runs]
         behind = self.typed.command or ()
         return shlex.join(["octant", "compare", *own, sides.before.id, sides.after.id, "--", *behind])
 
 
 def line_of(run: StoredRun) -> str:
-    """The command that goes on with the rounds of one of two programs and of the other, which lies in the same store.
+    """Return the command that continues the rounds of a pair of programs in one store.
 
     Raises:
         Refusal: the run of the other program cannot be read.
     """
-    from octant.runs.programs.typed import comparison_line
+    from octant.runs.programs.command_text import comparison_line
     from octant.store import Store
 
     assert run.pair is not None  # noqa: S101 - the caller asks for one of two
@@ -84,22 +84,22 @@ def line_of(run: StoredRun) -> str:
 
 @dataclass
 class _Rounds:
-    """What is decided and shown while rounds are measured."""
+    """State of a measurement in rounds, its decisions and its progress line."""
 
     asked: RoundOptions
     pair: Pair  # rounds that were planned, and when they may be judged
     is_decided: Callable[[RoundEnd], bool]
     figures: int
     names: Mapping[str, str]  # A or B, by the path of the records
-    most: int  # rounds, at most those that were planned
-    begun_s: float = 0.0  # of the first launch; 0: none has begun
+    most: int  # largest number of rounds, at most the planned ones
+    begun_s: float = 0.0  # start of the first launch; 0: none has begun
     failed: bool = False  # in the first round
     drawn_s: float = 0.0
     number: int = 0  # rounds so far
     round_s: float = 0.0  # 0: not known yet
 
     def is_enough(self, end: RoundEnd) -> bool:
-        """Whether a round was the last: for a verdict, for a wrong answer, or for the time that rounds may take."""
+        """Return whether this round is the last one: there is a verdict or a wrong result, or the time is over."""
         batches = [batch for _, batch in end.batches]
         self.number = end.number
         self.failed = end.number == 1 and any(
@@ -115,23 +115,23 @@ class _Rounds:
         return end.number % max(1, end.number // _EVERY_LOOK) == 0 and self.is_decided(end)
 
     def _announce(self) -> None:
-        """How many rounds there will be and how long they take, before the second of them."""
+        """Print the number of rounds and the estimated time, before the second round."""
         from octant.cli._rounds import may_look
-        from octant.runs.programs.pair import sensible_rounds
+        from octant.runs.programs.pair import default_rounds
 
         all_of_them = self.pair.rounds
         if self.asked.rounds is None:
-            self.most = sensible_rounds(self.pair, self.round_s, self.figures)
+            self.most = default_rounds(self.pair, self.round_s, self.figures)
         early = any(may_look(self.pair.looks, number, self.pair.rounds) for number in range(1, self.most))
         most = "at most " * early + counted(self.most, "round")
         text = f"a round takes {brief_text(self.round_s)}: {most}, about {brief_text(self.most * self.round_s)}"
         more = f"--rounds {all_of_them} takes {brief_text(all_of_them * self.round_s)}"
-        hint = "--rounds N changes that" if self.most == all_of_them else more
+        hint = "change the number with --rounds N" if self.most == all_of_them else more
         self.clear()
         typer.echo(f"octant: {text}" + f"; {hint}" * (self.asked.rounds is None), err=True)
 
     def observe(self, step: LaunchStart, elapsed_s: float) -> None:
-        """One line on a terminal: which program runs, since when, and what is left."""
+        """Show the running program, its elapsed time and the time left, on a terminal."""
         self.begun_s = self.begun_s or time.monotonic()
         if not sys.stderr.isatty() or time.monotonic() - self.drawn_s < _REDRAW_S:
             return
@@ -145,43 +145,45 @@ class _Rounds:
         sys.stderr.flush()
 
     def clear(self) -> None:
-        """Removes the line."""
+        """Remove the progress line."""
         if self.drawn_s and sys.stderr.isatty():
             sys.stderr.write("\r\033[K")
 
 
-def measured(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -> Comparisons:
-    """The verdict on two programs, which are measured now; Ctrl-C keeps both runs, and prints how to go on.
+def measure_programs(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -> Comparisons:
+    """Measure two programs and return the verdict; Ctrl-C keeps both runs and prints the command that continues.
 
     Args:
-        judge: compares two runs, for a gate where one is asked for.
+        judge: compares two runs, as a gate if requested.
 
     Raises:
-        Refusal: not two programs, one that cannot be started, too few rounds for a gate over so many figures, or a
-            program failed in the first round.
+        Refusal: not two programs, a program cannot be started, too few rounds for a gate over this number of figures,
+            or a program failed in the first round.
         typer.Exit: it was stopped.
     """
     from octant.analysis.evidence import too_few_rounds
     from octant.runs import interleaved
-    from octant.runs.command_line import HERE
+    from octant.runs.command_line import LOCAL_TARGET
     from octant.runs.plan import check_startable
     from octant.runs.programs import pair
-    from octant.runs.programs.there import check_there
-    from octant.stats.gate import RISING_FURTHER, least_rounds
+    from octant.runs.programs.file_checks import check_files_exist
+    from octant.stats.gate import EXTENDED_THRESHOLDS, least_rounds
 
     commands = pair.two_commands(programs.typed.command or ())
     options = programs.typed.options
-    couples, machine = pair.couples_of(commands, programs.knobs, programs.ranks, programs.where or HERE, options)
+    couples, machine = pair.request_pairs(
+        commands, programs.knobs, programs.ranks, programs.where or LOCAL_TARGET, options
+    )
     for request in (request for couple in couples for request in couple):
-        check_there(request)
+        check_files_exist(request)
         check_startable(request, machine)
-    kept = pair.continued([to.find(name) for name in programs.runs], couples) if programs.runs else None
-    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(RISING_FURTHER), early=True)
+    kept = pair.continue_runs([to.find(name) for name in programs.runs], couples) if programs.runs else None
+    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(EXTENDED_THRESHOLDS), early=True)
     if asked.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
     if kept and goes_on:
         return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), asked, judge)
-    sides = interleaved.begin_programs(to, couples, commands, machine, rounds, looks)
+    sides = interleaved.create_program_runs(to, couples, commands, machine, rounds, looks)
     return _measure(to, sides, programs, sides.pair, asked, judge)
 
 
@@ -205,12 +207,12 @@ def _measure(
         planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
         try:
             with ended_like_ctrl_c():
-                sides = interleaved.measure(
+                sides = interleaved.measure_rounds(
                     to, sides, planners, planned.rounds, going.is_enough, going.observe, report=warn
                 )
         except KeyboardInterrupt:
             going.clear()
-            typer.echo(f"\nStopped; all is kept. Go on with: {programs.again(sides)}", err=True)
+            typer.echo(f"\nStopped; all rounds are stored. To continue: {programs.again(sides)}", err=True)
             raise typer.Exit(int(Exit.INTERRUPTED)) from None
         going.clear()
     for run in (sides.before, sides.after):
@@ -225,17 +227,19 @@ def _measure(
 
 
 def _missing(points: Iterable[Point]) -> list[str]:
-    """Which values a program did not give, and why."""
+    """Return the notes on values that were not found in the output."""
     return [point.notes[MISSING] for point in points if MISSING in point.notes]
 
 
 def _failed(found: Comparisons) -> Refusal:
-    """Why there is nothing to compare: a program failed or gave no value in the first round, as it would in others."""
+    """Return the refusal after a program failed, or printed no value, in the first round."""
     texts = []
     for name, run in zip("AB", found.runs, strict=True):
         texts += [f"{name} failed: {reason}" for reason in dict.fromkeys(one.reason for one in run.failures)]
-        texts += [f"{name} gave no value: {text}" for text in dict.fromkeys(_missing(run.points))]
+        texts += [f"{name} has no value: {text}" for text in dict.fromkeys(_missing(run.points))]
     codes = [failure.exit for run in found.runs for failure in run.failures] or [Exit.CANNOT_RUN]
     kept = " and ".join(run.id for run in found.runs)
-    why = "; ".join(texts) or "no record of the first round came"
-    return Refusal(f"cannot compare the programs ({why}); correct that and try again (kept: {kept})", worst(codes))
+    why = "; ".join(texts) or "the first round left no record"
+    return Refusal(
+        f"cannot compare the programs ({why}); correct the cause and try again (stored as {kept})", worst(codes)
+    )

@@ -1,4 +1,4 @@
-"""Commands that take the command line of a program behind `--`, and the options of a program."""
+"""Commands that take the command line of a program after `--`, and the options of a program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from octant.runs.programs.options import ProgramOptions
 
-PROGRAM = "A program of yours (behind --)"
+PROGRAM = "Own program (command line after --)"
 """Heading of options."""
 _WORDS, _OWN = "octant.program", "octant.program.own"
 
@@ -30,8 +30,8 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
             program_option(
                 "--value",
                 metavar="NAME=REGEX",
-                help="Number in the output: group 1 of the last match (repeatable); also "
-                "NAME[UNIT,lower,FILE]=REGEX or =json:PATH.",
+                help="Read a number from the output: group 1 of the last match (repeatable). Also "
+                "NAME[UNIT,lower,FILE]=REGEX and NAME=json:PATH.",
             ),
         ],
         None,
@@ -42,8 +42,8 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
             program_option(
                 "--check",
                 metavar="CHECK",
-                help="'NAME within 1e-9', 'NAME within 1% of 5', 'NAME within 1 absolute', 'file PATH', "
-                "'file PATH = REFERENCE', 'command WORDS' or exit=N (repeatable).",
+                help="Check the result (repeatable): 'NAME within 1e-9', 'NAME within 1% of 5', "
+                "'NAME within 1 absolute', 'file PATH', 'file PATH = REFERENCE', 'command COMMAND' or exit=N.",
             ),
         ],
         None,
@@ -51,36 +51,44 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
     "env": (
         Annotated[
             list[str] | None,
-            program_option("--env", metavar="NAME=VALUE", help="Environment variable of the launches (repeatable)."),
+            program_option(
+                "--env", metavar="NAME=VALUE", help="Set an environment variable for the program (repeatable)."
+            ),
         ],
         None,
     ),
     "input": (
-        Annotated[str, program_option("--input", metavar="FILE", help="Standard input [default: empty].")],
+        Annotated[
+            str, program_option("--input", metavar="FILE", help="Standard input of the program [default: empty].")
+        ],
         "",
     ),
     "fresh_dir": (
-        Annotated[bool, program_option("--fresh-dir", help="Run each launch in a fresh copy of the current folder.")],
+        Annotated[bool, program_option("--fresh-dir", help="Run each launch in a new copy of the current directory.")],
         False,
     ),
     "keep": (
         Annotated[
             list[str] | None,
-            program_option("--keep", metavar="PATTERN", help="Store these files with the run (repeatable)."),
+            program_option("--keep", metavar="PATTERN", help="Store matching output files with the run (repeatable)."),
         ],
         None,
     ),
     "before": (
         Annotated[
             list[str] | None,
-            program_option("--before", metavar="COMMAND", help="Run this before each launch, untimed (repeatable)."),
+            program_option(
+                "--before", metavar="COMMAND", help="Run this command before each launch, untimed (repeatable)."
+            ),
         ],
         None,
     ),
     "after": (
         Annotated[
             list[str] | None,
-            program_option("--after", metavar="COMMAND", help="Run this after each launch, untimed (repeatable)."),
+            program_option(
+                "--after", metavar="COMMAND", help="Run this command after each launch, untimed (repeatable)."
+            ),
         ],
         None,
     ),
@@ -90,16 +98,16 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
 
 @dataclass(frozen=True)
 class ProgramWords:
-    """The command line behind `--` of a command, and the options of a program that were given with it."""
+    """The command line after `--`, and the options of the program."""
 
     command: tuple[str, ...] | None  # `None`: there is no `--`
-    given: typing.Mapping[str, Any]  # by the names of the options
-    own: tuple[str, ...] = ()  # the words in front of `--`, as they were typed
-    typed: frozenset[str] = frozenset()  # names of the other parameters that stand among them
+    given: typing.Mapping[str, Any]  # options of the program, by name
+    own: tuple[str, ...] = ()  # the arguments before `--`, as typed
+    typed: frozenset[str] = frozenset()  # names of the other parameters among them
 
     @property
     def options(self) -> ProgramOptions:
-        """The options as `runs.programs.program_request.program` takes them."""
+        """The options as `runs.programs.program_request.request_program` takes them."""
         from octant.runs.programs.options import ProgramOptions
 
         given: dict[str, Any] = {
@@ -111,7 +119,7 @@ class ProgramWords:
         """Refuse options of a program that were given without one.
 
         Args:
-            example: a command line that is right, up to its options.
+            example: a correct command line without its options.
             show_output: whether `--show-output` was given.
 
         Raises:
@@ -120,16 +128,16 @@ class ProgramWords:
         if options := [*self.options.words, *(["--show-output"] if show_output else [])]:
             from octant.program import shell_text
 
-            why = "it is an option of a program, and no command line follows --"
+            why = "it applies to a program, but there is no command line after --"
             text = f"{example} {shell_text(options)} -- ./app"
             raise Refusal(f"cannot use {options[0]} ({why}); try {text}", Exit.WRONG_WORD)
 
 
 class ProgramCommand(PageCommand):
-    """A command that takes the command line of a program behind `--`, whose words are not its own arguments."""
+    """A command that takes the command line of a program after `--`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Keeps what stands behind the first `--` for `program_words`."""
+        """Store the arguments after the first `--` for `program_words`, and parse the others."""
         if "--" in args:
             at = args.index("--")
             ctx.meta[_WORDS], ctx.meta[_OWN] = tuple(args[at + 1 :]), tuple(args[:at])
@@ -138,19 +146,19 @@ class ProgramCommand(PageCommand):
 
 
 def program_words(context: Any) -> tuple[str, ...] | None:
-    """The words behind `--` of a command, from its context; `None` if there is no `--`."""
+    """Return the arguments after `--` from the context of a command; `None` if there is no `--`."""
     found: tuple[str, ...] | None = context.meta.get(_WORDS)
     return found
 
 
 def own_words(context: Any) -> tuple[str, ...]:
-    """The words between the name of a command and the first `--`, as they were typed."""
+    """Return the arguments between the name of a command and the first `--`, as typed."""
     found: tuple[str, ...] = context.meta.get(_OWN, ())
     return found
 
 
 def _is_typed(context: Any, name: str) -> bool:
-    """Whether a parameter stands in the command line."""
+    """Return whether a parameter was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -159,7 +167,7 @@ def takes_program(function: Callable[..., None]) -> Callable[..., None]:
     """Return the function of a `ProgramCommand` with the options of a program as further parameters.
 
     Args:
-        function: takes `program: ProgramWords` in place of these options.
+        function: takes `program: ProgramWords` instead of these options.
     """
     hints = typing.get_type_hints(function, {**function.__globals__, "ProgramWords": ProgramWords}, include_extras=True)
     own = [one for one in inspect.signature(function).parameters.values() if one.name != "program"]

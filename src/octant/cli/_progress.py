@@ -1,4 +1,4 @@
-"""Progress of anything that takes longer than two seconds: a bar with time left on a terminal, lines elsewhere."""
+"""Progress of long operations: a bar with the time left on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from octant.request import Launch
-    from octant.runs.carry_out import LaunchStart, Observe
     from octant.runs.durations import Durations
+    from octant.runs.session import LaunchStart, Observe
 
 _REDRAW_S = 0.1
-_LOOK_S = 0.2
+_POLL_S = 0.2
 _SILENT_S = 2.0
-_LONG_S = 30.0  # what takes longer is announced, and says what that rests on
-_CAVEAT_S = 10.0  # of launches of other requests, until they say more about a request than what is expected of it
+_LONG_S = 30.0  # longer runs are announced, with the source of the estimate
+_PRIOR_S = 10.0  # weight of the estimate, in seconds of launches of other requests
 
 
 @contextlib.contextmanager
@@ -34,14 +34,16 @@ def progress_of(
     known: Durations | None = None,
     shown: bool = False,
 ) -> Iterator[Observe]:
-    """A callback for `carry_out` of these launches, drawing on standard error while the block lasts.
+    """Yield a callback for `execute_run` that shows the progress of these launches on standard error.
 
-    `rounds` are those of launches by their keys, `after_s` the seconds of what follows them and `known` what is
-    known of the times of launches, as in `Clock`. `shown`: programs print to the same terminal, so that only lines are
-    printed, each before its launch starts.
+    SIGTERM (the end of a batch job) is handled like Ctrl-C meanwhile.
 
-    Meanwhile a batch system that ends the job (SIGTERM) is answered as Ctrl-C is: what was measured is kept, and how to
-    go on is shown.
+    Args:
+        left: launches that will start.
+        rounds: number of the round of each launch, by key.
+        after_s: seconds of the work after the last launch.
+        known: durations of launches.
+        shown: programs print to the same terminal, so that only lines are printed, each before its launch starts.
     """
     with progress_by(RemainingTime(left, rounds, after_s, known=known), shown) as tick:
         yield tick
@@ -49,7 +51,7 @@ def progress_of(
 
 @contextlib.contextmanager
 def progress_by(clock: RemainingTime, shown: bool = False) -> Iterator[Observe]:
-    """As `progress_of`, with a clock of the caller, who may plan it anew."""
+    """Yield the callback of `progress_of` for a clock that the caller may change."""
     with ended_like_ctrl_c():
         if sys.stderr.isatty() and not shown:
             with _bar(clock) as tick:
@@ -60,7 +62,7 @@ def progress_by(clock: RemainingTime, shown: bool = False) -> Iterator[Observe]:
 
 @contextlib.contextmanager
 def ended_like_ctrl_c() -> Iterator[None]:
-    """While the block lasts, SIGTERM is answered as Ctrl-C is: what was begun is cleared away."""
+    """Handle SIGTERM like Ctrl-C while the block lasts."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -70,7 +72,7 @@ def ended_like_ctrl_c() -> Iterator[None]:
 
 @contextlib.contextmanager
 def status_line() -> Iterator[Callable[[str], None]]:
-    """A callback that shows the current activity on a terminal's standard error while the block lasts."""
+    """Yield a callback that shows the current activity if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -82,7 +84,7 @@ def status_line() -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def model_progress() -> Iterator[None]:
-    """Shows how long the network engine takes, if more than two seconds; on a terminal also how far it is."""
+    """Print the estimated time of the network engine if it exceeds two seconds; on a terminal also the progress."""
     over = threading.Event()
     watch = threading.Thread(target=_watch_engine, args=(over,), daemon=True)
     watch.start()
@@ -99,23 +101,23 @@ def _watch_engine(over: threading.Event) -> None:
     from octant import _network
 
     console = Console(stderr=True)
-    while not over.wait(_LOOK_S):
+    while not over.wait(_POLL_S):
         if _network.progress()[1] <= _SILENT_S:
             continue
-        console.print(f"about {_network.progress()[1]:.0f} s of computing; Ctrl-C ends it")
+        console.print(f"computing, about {_network.progress()[1]:.0f} s (Ctrl-C stops)")
         if not sys.stderr.isatty():
             return
         with console.status("") as status:
-            while not over.wait(_LOOK_S) and (expected_s := _network.progress()[1]):
+            while not over.wait(_POLL_S) and (expected_s := _network.progress()[1]):
                 share = _network.progress()[0]
                 status.update(f"{share:.0%}, about {expected_s * (1 - share):.0f} s left")
 
 
 class RemainingTime:
-    """How many launches are left, and how long they will take: as those before them, ask by ask.
+    """Estimates the remaining time from the finished launches of each request.
 
-    What is expected is what stored runs took, or a rule; a busy machine shows only in what launches take, hence
-    after the first round.
+    Before the first launch of a request, the estimate comes from stored runs or a rule. The load of the machine is
+    therefore included only after the first round.
     """
 
     def __init__(
@@ -127,26 +129,26 @@ class RemainingTime:
         known: Durations | None = None,
     ) -> None:
         from octant.runs.durations import Durations
-        from octant.runs.starts import starts_of
+        from octant.runs.starts import list_starts
 
         self.known = known or Durations()
-        starts = starts_of(left)
+        starts = list_starts(left)
         self.total = len(starts)
-        self.after_s = after_s  # of what follows the last launch: figures, the report
-        self.rounds = rounds  # of launches by their keys, from 0; empty where there are none
+        self.after_s = after_s  # after the last launch: figures, report
+        self.rounds = rounds  # of launches by key, from 0; empty if there are none
         self.most = 1 + max(self.rounds.values(), default=0)
         self.now, self.begun_s = now, now()
         self.number, self.current, self.current_s, self.since_s = -1, "", 0.0, 0.0
-        self.ahead: dict[str, float] = {}  # expected seconds of what has not begun, by the key of the request
-        self.taken: dict[str, tuple[float, float]] = {}  # seconds of what has ended, and those expected
+        self.ahead: dict[str, float] = {}  # estimated seconds of launches that have not begun, by request
+        self.taken: dict[str, tuple[float, float]] = {}  # actual and estimated seconds of finished launches
         self.programs: set[str] = set()  # keys of requests of programs
         self._expect(starts)
 
     def replan(self, left: Sequence[Launch]) -> None:
-        """Count other launches than before after those that were started: their number has been decided."""
-        from octant.runs.starts import starts_of
+        """Replace the launches that have not started, after their number has been decided."""
+        from octant.runs.starts import list_starts
 
-        starts = starts_of(left)
+        starts = list_starts(left)
         self.total = self.number + 1 + len(starts)
         self.rounds = {key: number for key, number in self.rounds.items() if key in {start.key for start in starts}}
         self.most = 1 + max(self.rounds.values(), default=0)
@@ -159,7 +161,7 @@ class RemainingTime:
             self.ahead[start.request.key] = self.ahead.get(start.request.key, 0.0) + self.known.seconds(start)
 
     def is_new(self, step: LaunchStart) -> bool:
-        """Notes which launch is being started; whether it is another than before."""
+        """Record the launch that is starting; return whether it differs from the last one."""
         if step.number == self.number:
             return False
         now = self.now()
@@ -172,25 +174,25 @@ class RemainingTime:
         return True
 
     def count(self, launch: Launch) -> str:
-        """`round 2/6, 23/108`; without the whole where launches are decided one by one."""
+        """Return `round 2/6, 23/108`; without the total if launches are decided one by one."""
         count = f"{self.number + 1}/{self.total}" if self.total else str(self.number + 1)
         number = self.rounds.get(launch.key)
         return count if number is None or self.most == 1 else f"round {number + 1}/{self.most}, {count}"
 
     @property
-    def can_tell(self) -> bool:
-        """Whether the time left is known: of a user's program nothing is, before it has run once."""
+    def has_estimate(self) -> bool:
+        """Whether the time left can be estimated: not before the first launch of a program."""
         return self.total > 0 and not self.programs - self.taken.keys()
 
     def left_text(self, share: float | None = None) -> str:
-        """`about 7 s left`, or nothing where nobody knows; `share` as in `left_s`."""
-        return f"about {self.left_s(share):.0f} s left" if self.can_tell else ""
+        """Return `about 7 s left`, or "" without an estimate; `share` as in `left_s`."""
+        return f"about {self.left_s(share):.0f} s left" if self.has_estimate else ""
 
     def left_s(self, share: float | None = None) -> float:
-        """Seconds until all is done.
+        """Estimate the seconds until the end.
 
         Args:
-            share: of the present launch, where its kernel says how far it is.
+            share: finished share of the current launch, if its kernel reports progress.
         """
         elapsed_s = self.now() - self.since_s
         present_s = self.current_s * self._slowness(self.current) - elapsed_s if self.current else 0.0
@@ -199,28 +201,28 @@ class RemainingTime:
         ahead_s = sum(seconds * self._slowness(request) for request, seconds in self.ahead.items())
         return max(0.0, present_s) + ahead_s + self.after_s
 
-    def promise(self) -> str:
-        """How many launches there are and how long they will take, before the first of them begins."""
+    def announcement(self) -> str:
+        """Return the number of launches and the estimated time, before the first launch."""
         rounds = f" in {counted(self.most, 'round')}" if self.most > 1 else ""
-        if not self.can_tell:
+        if not self.has_estimate:
             return f"{counted(self.total, 'launch')}{rounds}"
         source = f" ({self.known.source})" if self.left_s() >= _LONG_S else ""
         return f"{counted(self.total, 'launch')}{rounds}, about {duration_text(self.left_s())}{source}"
 
     def done_share(self, left_s: float) -> float:
-        """The share of the time that is over, or of the launches where nobody knows how long they take."""
-        if not self.can_tell:
+        """Return the elapsed share of the time, or of the launches if there is no estimate."""
+        if not self.has_estimate:
             return max(self.number, 0) / max(self.total, 1)
         over_s = self.now() - self.begun_s
         return over_s / (over_s + left_s) if over_s + left_s > 0 else 0.0
 
     def _slowness(self, request: str) -> float:
-        """What launches of a request took over what was expected; of all requests, where it has had none."""
+        """Return actual over estimated time of the launches of a request; of all requests if it had none yet."""
         if request in self.taken:
             took_s, expected_s = self.taken[request]
         else:
             took_s, expected_s = (
-                _CAVEAT_S + sum(column) for column in zip((0.0, 0.0), *self.taken.values(), strict=True)
+                _PRIOR_S + sum(column) for column in zip((0.0, 0.0), *self.taken.values(), strict=True)
             )
         return took_s / expected_s if expected_s > 0 else 1.0
 
@@ -233,24 +235,24 @@ def _title(step: LaunchStart) -> str:
 
 
 def _reached_text(step: LaunchStart, phase: str, elapsed_s: float) -> str:
-    """How far a launch is: the phase that its kernel reports; for a program, which reports nothing, its time."""
+    """Return the phase that the kernel of a launch reports; for a program, the elapsed time."""
     if step.planned.launch.request.subject.command:
         return f", {elapsed_s:.0f} s in this launch"
     return f", {phase}" if phase else ""
 
 
 class _Lines:
-    """What is planned, and one line per launch."""
+    """Prints the plan, then one line per launch."""
 
     def __init__(self, clock: RemainingTime) -> None:
         self.clock = clock
         if self.clock.total:
-            print(self.clock.promise(), file=sys.stderr, flush=True)
+            print(self.clock.announcement(), file=sys.stderr, flush=True)
 
     def __call__(self, step: LaunchStart, _elapsed_s: float) -> None:
+        """Print a line if another launch has started."""
         if self.clock.is_new(step):
-            told = self.clock.left_text() if self.clock.total else ""
-            left = f" ({told})" if told else ""
+            left = f" ({text})" if self.clock.total and (text := self.clock.left_text()) else ""
             count = self.clock.count(step.planned.launch)
             print(f"[{count}] {_title(step)}{left}", file=sys.stderr, flush=True)
 
@@ -261,7 +263,7 @@ def _bar(clock: RemainingTime) -> Iterator[Observe]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     if clock.left_s() >= _LONG_S:
-        print(clock.promise(), file=sys.stderr, flush=True)
+        print(clock.announcement(), file=sys.stderr, flush=True)
     columns = (
         TextColumn("{task.fields[count]}"),
         BarColumn(bar_width=24),

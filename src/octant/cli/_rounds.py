@@ -1,4 +1,4 @@
-"""`octant compare --rounds` and `--gate`: both sides measured again in turn, to a number of rounds or to a decision."""
+"""`octant compare --rounds` and `--gate`: measure both runs again in paired rounds."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Judge = Callable[[StoredRun, StoredRun], Comparisons]
 
 UNTIL_SURE = 40
-"""Rounds after which `--until-sure` gives up, unless another number is asked for."""
+"""Largest number of rounds of `--until-sure`, unless `--rounds` gives another one."""
 
 
 @dataclass(frozen=True)
 class RoundOptions:
-    """What the command line says of rounds."""
+    """The options of the command line on rounds."""
 
     rounds: int | None
     gate: bool
@@ -35,12 +35,11 @@ class RoundOptions:
     allowed: tuple[str, ...] = ()  # hosts and files of the stored runs
 
     def plan(self, pair: Pair | None, usual: int, early: bool) -> tuple[int, Looks, bool]:
-        """Rounds at most, when they are judged, and whether they are those of the pair, be they complete or not.
+        """Return the largest number of rounds, when they are judged, and whether the plan of the pair is continued.
 
         Args:
-            usual: rounds where no number is given: the last of the planned looks.
-            early: whether it looks early where it may go to the last of the planned looks, as a gate does. With another
-                number of rounds it looks once.
+            usual: number of rounds without `--rounds`: that of the last planned interim analysis.
+            early: use the planned interim analyses, as a gate does. Another number of rounds is judged once.
         """
         if pair and self.rounds is None and not self.until_sure:
             return pair.rounds, pair.looks, True
@@ -52,67 +51,67 @@ class RoundOptions:
 
 
 def command(pair: Pair, run: str, rounds: int, gate: bool = False) -> str:
-    """What goes on with the rounds of a pair, to so many: a gate goes to those that were planned, and looks as planned.
+    """Return the command that continues the rounds of a pair; a gate keeps its plan.
 
     Args:
-        run: the id of the side whose pair it is.
+        run: id of the run that has this pair.
     """
-    words = "--gate" if gate or pair.looks == "rising" else f"--rounds {rounds}"
-    words = f"--gate --until-sure --rounds {rounds}" if pair.looks == "any time" else words
-    return " ".join(["octant compare", words, *sorted((run, pair.partner))])
+    options = "--gate" if gate or pair.looks == "rising" else f"--rounds {rounds}"
+    options = f"--gate --until-sure --rounds {rounds}" if pair.looks == "any time" else options
+    return " ".join(["octant compare", options, *sorted((run, pair.partner))])
 
 
-def measured(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge) -> Comparisons:
-    """The verdicts from paired rounds: those of two runs that were measured in turn, else of both measured again.
+def measure_rounds(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge) -> Comparisons:
+    """Return the verdicts from paired rounds. Runs that are not a pair are measured again.
 
-    Ctrl-C keeps both runs, and prints how to go on.
+    Ctrl-C keeps both runs and prints the command that continues.
 
     Args:
-        found: the two runs as they are stored.
-        judge: compares two runs, for a gate where one is asked for.
+        found: the two stored runs.
+        judge: compares two runs, as a gate if requested.
 
     Raises:
-        Refusal: too few rounds for a gate over so many figures, or a side cannot be launched again.
+        Refusal: too few rounds for a gate over this number of figures, or a run cannot be launched again.
         typer.Exit: it was stopped.
     """
     from octant.analysis.evidence import too_few_rounds
     from octant.machine.discover import discover
     from octant.runs import interleaved
-    from octant.stats.gate import RISING, least_rounds
+    from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS, least_rounds
     from octant.store import Store
 
-    rounds, looks, goes_on = asked.plan(found.pair, max(RISING), asked.gate)
+    rounds, looks, goes_on = asked.plan(found.pair, max(OBRIEN_FLEMING_THRESHOLDS), asked.gate)
     if asked.gate and rounds < least_rounds(found.compared):
         raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
     before, after = found.runs
     if goes_on and found.of_programs and asked.rounds is None:
-        return judge(before, after)  # a gate on what is stored: nothing that a store says is started
+        return judge(before, after)  # a gate on stored runs: no command of a store is started
     if are_programs(found):
-        raise programs_are_given(found, asked)
+        raise programs_not_started(found, asked)
     if goes_on:
-        where = Store(after.folder.parent.parent)  # both may be named by their folders
+        where = Store(after.folder.parent.parent)  # both runs may be given by their folders
         sides = interleaved.Interleaved(before, after)
     else:
-        sides = interleaved.begin(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
+        sides = interleaved.create_runs(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
     decided = functools.partial(is_decided, replace(sides.pair, rounds=rounds, looks=looks), judge, True)
     if goes_on:
         if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
-            interleaved.check_again(name, run, run.requests, discover(), asked.allowed)
+            interleaved.check_repeatable(name, run, run.requests, discover(), asked.allowed)
     sides = _measure(where, sides, rounds, decided, asked)
     return judge(sides.before, sides.after)
 
 
 def are_programs(found: Comparisons) -> bool:
-    """Whether both runs are of programs of the user."""
+    """Return whether both runs measured programs of the user."""
     return all(run.requests and all(request.subject.command for request in run.requests) for run in found.runs)
 
 
-def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
-    """Why programs of stored runs are not started, with the line that measures them, as far as two runs state it."""
+def programs_not_started(found: Comparisons, asked: RoundOptions) -> Refusal:
+    """Return the refusal to start programs of stored runs, with the command that measures them, if it is known."""
+    from octant.runs.programs.command_text import comparison_line
     from octant.runs.programs.pair import EXAMPLE
-    from octant.runs.programs.typed import comparison_line
 
     options = [*(["--gate"] if asked.gate else []), *(["--until-sure"] if asked.until_sure else [])]
     options += ["--rounds", str(asked.rounds)] if asked.rounds else []
@@ -123,15 +122,15 @@ def programs_are_given(found: Comparisons, asked: RoundOptions) -> Refusal:
     )
     example = EXAMPLE.replace("compare", " ".join(["compare", *options]), 1)
     line = comparison_line(couples, *options) if is_whole else example
-    why = "what a store says is never started"
+    why = "commands of a store are never started"
     return Refusal(f"cannot measure these programs again ({why}); try {line}", Exit.NOT_SUPPORTED)
 
 
 def may_look(looks: Looks, rounds: int, most: int) -> bool:
-    """Whether so many rounds may be judged before all are there.
+    """Return whether this number of rounds may be judged before all rounds are complete.
 
     Args:
-        most: rounds that were planned.
+        most: number of planned rounds.
     """
     from octant.stats.gate import planned_looks
     from octant.stats.paired import LEAST_ROUNDS
@@ -141,11 +140,11 @@ def may_look(looks: Looks, rounds: int, most: int) -> bool:
 
 
 def is_decided(pair: Pair, judge: Judge, is_gate: bool, end: RoundEnd) -> bool:
-    """Whether the verdicts may be looked at after so many rounds, and more rounds would change nothing.
+    """Return whether the rounds may be judged now and further rounds would not change the answer.
 
     Args:
-        pair: when its rounds may be judged.
-        is_gate: one regression is an answer; else every figure needs a verdict.
+        pair: states when its rounds may be judged.
+        is_gate: one regression decides; otherwise every figure needs a verdict.
     """
     from octant.stats.gate import gate_is_decided
 
@@ -154,7 +153,7 @@ def is_decided(pair: Pair, judge: Judge, is_gate: bool, end: RoundEnd) -> bool:
     sides = end.read()
     try:
         found = judge(sides.before, sides.after)
-    except Refusal:  # too few rounds for so many figures
+    except Refusal:  # too few rounds for this number of figures
         return False
     if is_gate:
         return bool(found.regressions) or gate_is_decided(found.verdicts)
@@ -175,12 +174,12 @@ def _measure(
     numbers = {launch.key: number for number, launches in due.items() for launch in launches}
     try:
         with progress_of(left, numbers) as observe:
-            sides = interleaved.measure(where, sides, planners, rounds, is_enough, observe, report=warn)
+            sides = interleaved.measure_rounds(where, sides, planners, rounds, is_enough, observe, report=warn)
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
-        done = f"{kept.rounds} of {rounds} rounds are complete, and all is kept"
-        go_on = command(kept.pair, kept.after.id, rounds, asked.gate)
-        typer.echo(f"\nStopped; {done}. Go on with: {go_on}", err=True)
+        done = f"{kept.rounds} of {rounds} rounds are complete and stored"
+        again = command(kept.pair, kept.after.id, rounds, asked.gate)
+        typer.echo(f"\nStopped; {done}. To continue: {again}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     for run in (sides.before, sides.after):
         report_damage(run.id, run.unread)

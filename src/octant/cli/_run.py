@@ -1,4 +1,4 @@
-"""What `octant run` does with its options: for a workload, for a program, here or as a job of a batch system."""
+"""`octant run`: measure a workload or a program, or write its batch job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.launchers import Job
     from octant.request import Request
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.store import StoredRun
 
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 class RunOptions:
     """The options of `octant run` that workloads and programs share."""
 
-    knobs: tuple[str, ...]  # words of the form name=value
+    knobs: tuple[str, ...]  # of the form name=value
     ranks: int | None
     mode: str
     repeats: int | None
-    where: Where
+    where: LaunchTarget
     mpi: tuple[str, ...]
     script: Path | None
     submit: bool
@@ -45,12 +45,12 @@ class RunOptions:
 
     @property
     def is_job(self) -> bool:
-        """Whether a job script is asked for."""
+        """Whether a job script is requested."""
         return self.script is not None or self.submit
 
     @property
     def started(self) -> dict[str, str]:
-        """The options that say how ranks are started, with their values."""
+        """The options that determine how ranks are started, with their values."""
         where, ranks = self.where, str(self.ranks or "")
         asked = {"--mode": self.mode, "--ranks": ranks, "--place": where.place, "--launcher": where.launcher}
         return asked | {"--hosts": where.hosts, "--link": where.link}
@@ -60,7 +60,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
     """Measure a workload, write its job, or simulate it on a network.
 
     Raises:
-        Refusal: a word has no meaning, or cannot be done here.
+        Refusal: an argument is invalid, or not supported here.
         typer.Exit: a launch failed, was wrong, is not supported, or was stopped.
     """
     from octant.cli._measure import create, finish, prove, safe, settings_of
@@ -71,7 +71,8 @@ def run_workload(workload: str, options: RunOptions) -> None:
     _refuse_program_without_dashes(workload, options)
     if others := command_line.namesakes(workload):
         chosen = command_line.find_workload(workload).name
-        typer.echo(f"octant: {workload} is {chosen}; {' and '.join(others)} has the same name", err=True)
+        text = f"octant: {workload} is ambiguous: {chosen} is measured, not {' or '.join(others)}"
+        typer.echo(text, err=True)
     if options.on_model:
         _run_on_model(workload, options)
         return
@@ -79,7 +80,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
         _write_job(_workload_job(workload, options), options)
         return
     settings = settings_of(options.mpi)
-    request, machine = command_line.run(
+    request, machine = command_line.request_workload(
         workload, options.knobs, options.ranks, options.mode, options.repeats, options.where, settings.variables
     )
     words = [f"{name} {value}" for name, value in options.started.items() if value]
@@ -96,13 +97,13 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     """Measure a program of the user, or write its job.
 
     Raises:
-        Refusal: a word has no meaning, or cannot be done here.
+        Refusal: an argument is invalid, or not supported here.
         typer.Exit: a launch failed, was wrong, is not supported, or was stopped.
     """
     from octant.cli._measure import create, finish, settings_of
     from octant.mpi.inventory import linked
     from octant.runs.plan import check_startable
-    from octant.runs.programs import program_request, there
+    from octant.runs.programs import file_checks, program_request
     from octant.store import Repeats, open_store
 
     command = program.command or ()
@@ -110,13 +111,13 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
     if options.is_job:
         _write_job(_program_job(program, options), options)
         return
-    request, machine = program_request.program(
+    request, machine = program_request.request_program(
         command, options.knobs, options.ranks, options.repeats, options.where, options=program.options
     )
     if options.mpi:
         program_request.check_mpi(request, linked().library)
         request = replace(request, mpi=settings_of(options.mpi).variables)
-    there.check_there(request)
+    file_checks.check_files_exist(request)
     check_startable(request, machine)
     report_remarks(request)
     to = open_store(options.store)
@@ -132,43 +133,42 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
 
 
 def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
-    """Refuse a program in the place of a workload.
+    """Refuse the name of a program where a workload is expected.
 
     Raises:
-        Refusal: no workload has this name, and a program has it.
+        Refusal: no workload has this name, but it is a program or the path of one.
     """
     import shutil
 
     from octant import workloads
     from octant.program import shell_text
 
-    if shutil.which(word) and not workloads.called(word, workloads.workloads()):
+    is_path = word.startswith((".", "/", "~"))
+    if (is_path or shutil.which(word)) and not workloads.called(word, workloads.workloads()):
         line = f"octant run -- {shell_text([word, *options.knobs])}"
-        raise Refusal(
-            f"cannot measure {word!r} (no workload has this name, but a program); try {line}", Exit.WRONG_WORD
-        )
+        raise Refusal(f"cannot measure {word!r} (unknown workload). To measure a program: {line}", Exit.WRONG_WORD)
 
 
 def report_remarks(request: Request) -> None:
-    """Print on standard error what the user has to know of a program before it starts."""
+    """Print the remarks on a program on standard error before it starts."""
     from octant.runs.programs import program_request
 
     for text in program_request.remarks(request):
         typer.echo(f"octant: {text}", err=True)
 
 
-def shown(json: bool, notes: bool, page: bool) -> Callable[[StoredRun], None]:
-    """Return what prints a run."""
-    return functools.partial(_show, json=json, notes=notes, page=page)
+def shown(json: bool, notes: bool, page: bool, all_samples: bool = False) -> Callable[[StoredRun], None]:
+    """Return the function that prints a run."""
+    return functools.partial(_show, json=json, notes=notes, page=page, all_samples=all_samples)
 
 
 def _refuse_options_of_workloads(options: RunOptions) -> None:
     where = options.where
     refused = {
-        "--mode": (options.mode, "a program decides itself what its ranks and threads do", "--ranks N"),
-        "--on-model": (options.on_model, "what a program sends is not declared", "octant model --help"),
-        "--link": (where.link, "only the ranks of workloads run on emulated hosts", "--hosts a,b"),
-        "--only-safe": (options.only_safe, "it leaves out values of the knobs of workloads", "the command without it"),
+        "--mode": (options.mode, "modes exist only for workloads", "--ranks N"),
+        "--on-model": (options.on_model, "the communication of a program is not declared", "octant model --help"),
+        "--link": (where.link, "only workloads can run on emulated hosts", "--hosts a,b"),
+        "--only-safe": (options.only_safe, "it concerns only knobs of workloads", "the command without it"),
     }
     for name, (given, why, instead) in refused.items():
         if given:
@@ -216,7 +216,7 @@ def _write_job(job: Job, options: RunOptions) -> None:
     else:
         print(f"{script}: {answer}" if options.submit else script)
     if not options.submit:
-        typer.echo(f"octant: submit it with: {batch.line(system, script)}", err=True)
+        typer.echo(f"octant: to submit the job: {batch.line(system, script)}", err=True)
 
 
 def _run_on_model(workload: str, options: RunOptions) -> None:
@@ -225,18 +225,18 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
     from octant.runs import command_line
-    from octant.simulate import on_model
+    from octant.simulate import simulated_workload
 
     command_line.read_knobs(workload, options.knobs)
     with ended_like_ctrl_c(), status_line() as tick:
         network = load(options.on_model)
-        found = on_model.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
+        found = simulated_workload.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
     print(report.as_json(found) if options.json else network_text.on_model_text(found))
     if not all(figure.passed for figure in found.figures):
         raise typer.Exit(int(Exit.WRONG_ANSWER))
 
 
-def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
+def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
     from octant.report.charts.pictures import pictures
@@ -246,11 +246,11 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool) -> None:
     from octant.report.tables import text
 
     with status_line() as tick:
-        tick("working out the figures")
+        tick("computing figures")
         summary = summarise(run, all_metrics=json or page)
         tick("writing the report")
         report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
-        path = run_page.write(report, run.folder / "report.html") if page else None
+        path = run_page.write(report, run.folder / "report.html", all_samples=all_samples) if page else None
     if not json:
         text.show(report, notes=notes, sources="names" if page else "none")
     if json:

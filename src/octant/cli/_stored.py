@@ -1,4 +1,4 @@
-"""What commands that read or measure runs share: finding one, naming its damaged lines, going on with it."""
+"""Shared by commands that read or measure runs: find a run, report damaged lines, measure missing launches."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 20
-"""Damaged lines of a run that are named on standard error."""
+"""Largest number of damaged lines of a run that are reported on standard error."""
 
 
 def find_run(store: Path | None, name: str) -> StoredRun:
-    """A run of a store, by its id, a unique prefix of its id, its folder, `last` (that can be read), or `previous`.
+    """Find a run by its id, a unique prefix of its id, its folder, `last` or `previous`.
 
-    The previous run is the newest before the last one that is of the same machine, or one of the two is imported, and
-    that has a figure in common with it;
-    which one that is, and damaged lines, are reported on standard error.
+    `last` is the newest run that can be read. `previous` is the newest run before it that has a common figure and is of
+    the same machine or imported (or `last` is imported). The chosen run and damaged lines are reported on standard
+    error.
 
     Raises:
-        Refusal: none or several fit, or it cannot be read at all.
+        Refusal: no run or several runs match, or the run cannot be read.
     """
     from octant.store import open_store
 
@@ -55,8 +55,8 @@ def _previous(where: Store) -> StoredRun:
         if run.id < last.id and share_figures(last, run, default_knobs):
             typer.echo(f"octant: previous is {run.id} ({run.title})", err=True)
             return run
-    why = f"no run before {last.id} that is imported or of the same machine has a figure in common with it"
-    raise Refusal(f"cannot find the previous run ({why}); try one that `octant runs` lists")
+    why = f"no earlier run of this machine, and no imported run, has a figure in common with {last.id}"
+    raise Refusal(f"cannot find the previous run ({why}); name a run (see octant runs)")
 
 
 def warn(text: str) -> None:
@@ -65,11 +65,11 @@ def warn(text: str) -> None:
 
 
 def report_damage(name: str, unread: Sequence[str]) -> None:
-    """Reports the lines of a run that cannot be read: the first of them, and how many more there are."""
+    """Report the first unreadable lines of a run, and the number of further ones."""
     for text in unread[:MOST_NAMED]:
         typer.echo(f"octant: {name}: {text}", err=True)
     if more := len(unread[MOST_NAMED:]):
-        typer.echo(f"octant: {name}: {more} more lines are not read", err=True)
+        typer.echo(f"octant: {name}: {more} more lines cannot be read", err=True)
 
 
 def measure(
@@ -80,27 +80,27 @@ def measure(
     known: Durations | None = None,
     shown: bool = False,
 ) -> StoredRun:
-    """Measures what a run lacks, showing progress; Ctrl-C keeps what was measured, and prints how to resume.
+    """Measure the missing launches of a run; Ctrl-C keeps the measurements and prints how to resume.
 
     Args:
-        after_s: seconds of what follows, which the time left counts.
-        known: of the times of launches; `None`: what holds anywhere.
-        shown: pass what programs print through while they run.
+        after_s: seconds of the work that follows, included in the time left.
+        known: durations of launches; `None`: general estimates.
+        shown: pass the output of programs through while they run.
 
     Raises:
-        Refusal: the store cannot be written, or the environment holds what the MPI library would ignore.
+        Refusal: the store cannot be written, or the environment contains a setting that the MPI library would ignore.
         typer.Exit: it was stopped.
     """
     from octant.cli._progress import RemainingTime, progress_by
-    from octant.runs.carry_out import carry_out
-    from octant.runs.declared import step_mistakes
+    from octant.runs.cell_costs import list_step_errors
     from octant.runs.plan import planner_of
-    from octant.runs.programs.decide import baseline_starts, decide, needs_decision, repeats_text
-    from octant.runs.programs.typed import resume_line
+    from octant.runs.programs.command_text import resume_line
+    from octant.runs.programs.schedule import baseline_starts, needs_decision, repeats_text, schedule_launches
     from octant.runs.rounds import rounds_of
+    from octant.runs.session import execute_run
     from octant.units import counted
 
-    for text in step_mistakes(run.requests):
+    for text in list_step_errors(run.requests):
         warn(text)
     rounds = rounds_of(run) if len(run.requests) > 1 else {}
     left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
@@ -113,11 +113,11 @@ def measure(
 
     try:
         with progress_by(clock, shown) as observe:
-            plan, launches = planner_of(run, timeout, known), decide(run, decided, warn)
-            run = carry_out(where, run, launches, plan, observe, report=warn, shown=shown)
+            plan, launches = planner_of(run, timeout, known), schedule_launches(run, decided, warn)
+            run = execute_run(where, run, launches, plan, observe, report=warn, shows_output=shown)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
-        typer.echo(f"\nStopped; {counted(kept, 'point')} kept. Resume with: {resume_line(run)}", err=True)
+        typer.echo(f"\nStopped; {counted(kept, 'measurement')} stored. To continue: {resume_line(run)}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     report_damage(run.id, run.unread)
     return run

@@ -1,4 +1,4 @@
-"""What commands that measure or report studies share: showing an outcome, and writing its page."""
+"""Shared by commands that measure or report studies: print an outcome and write its page."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 def show_run(found: Outcome, json: bool) -> None:
-    """Prints what a run of a study says, and writes its page into the run's folder; as JSON without the page."""
+    """Print the outcome of a study's run, and write its page to the run's folder; with JSON, write no page."""
     show(found, json)
     if found.run and not json:
         write(found, found.run.folder / "study.html", json)
 
 
 def write(found: Outcome, path: Path, json: bool) -> None:
-    """Writes the page of what a study says, and prints its path."""
+    """Write the page of an outcome, and print its path."""
     from octant.report.study import page
 
     typer.echo(page.write(found, path), err=json)
 
 
 def show(found: Outcome, json: bool) -> None:
-    """Prints what a study says."""
+    """Print the outcome of a study."""
     from octant.report.study import text as study
 
     print(study.report_json(found) if json else study.report_text(found))

@@ -1,4 +1,4 @@
-"""A command for each published benchmark: measure its tests, and print the figures under its names."""
+"""A command for each published benchmark: measure its tests and print the figures under its names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SHARED: dict[str, tuple[Any, object]] = {
 }
 """Options that a benchmark may have, each with its default."""
 _ALWAYS: dict[str, tuple[Any, object]] = {
-    "run": (Annotated[str, typer.Option("--run", help="Print the tables of this stored run instead.")], ""),
+    "run": (Annotated[str, typer.Option("--run", help="Print the tables of this stored run and exit.")], ""),
     "store": (StoreOption, None),
     "timeout": (TimeoutOption, None),
     "json": (JsonOption, False),
@@ -52,13 +52,13 @@ _ALWAYS: dict[str, tuple[Any, object]] = {
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of each folder."""
+    """Add the command of each benchmark."""
     for one in benchmarks.benchmarks().values():
         app.command(one.command, rich_help_panel=MEASURE)(_command(one))
 
 
 def _command(benchmark: Benchmark) -> Callable[..., None]:
-    """Return the function of a benchmark's command, with the parameters that typer makes options of."""
+    """Return the function of a benchmark's command, with its options as parameters."""
     parameters = {}
     for one in benchmark.options:
         if isinstance(one, BenchmarkOption):
@@ -66,7 +66,7 @@ def _command(benchmark: Benchmark) -> Callable[..., None]:
         else:
             parameters[one] = _SHARED[one]
     if benchmark.launches and "repeats" in parameters:
-        text = f"Launches of each test [default: {benchmark.launches}]."
+        text = f"Number of launches per test [default: {benchmark.launches}]."
         kind = typer.Option(min=1, max=10_000, help=text, rich_help_panel=MEASURED)
         parameters["repeats"] = (Annotated[int | None, kind], None)
     parameters |= _ALWAYS
@@ -97,7 +97,7 @@ def _own(one: BenchmarkOption) -> tuple[Any, object]:
 def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
     from octant.cli._measure import finish
     from octant.cli._stored import find_run
-    from octant.runs.durations import learned
+    from octant.runs.durations import load_durations
 
     options = [one for one in benchmark.options if isinstance(one, BenchmarkOption)]
     own = {one.key: given[f"{one.key}_"] for one in options if one.is_option}
@@ -109,8 +109,8 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
     lists = [one for one in options if one.instead and own[one.key]]
     instead = [*(one.name for one in lists), *["--run"] * bool(given["run"])]
     if instead:
-        words_beside = chosen.words if lists else chosen.knobs  # names say what of a run is shown
-        _check_alone(instead[0], [*instead[1:], *words_beside, *_given(options, given)])
+        further_words = chosen.words if lists else chosen.knobs  # of a run, the named tests are shown
+        _check_alone(instead[0], [*instead[1:], *further_words, *_given(options, given)])
     if lists:
         if part := benchmark.part("lists"):
             print(part.text(lists[0].key, given["json"]))
@@ -120,34 +120,34 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
         return
     run, to, below = _created(benchmark, chosen, given.get("only_safe", False), given["store"])
     timeout = given["timeout"] or (benchmark.timeouts_s and benchmark.timeouts_s[not own.get("quick", True)])
-    known = learned(to, run.machine, run.id)
-    every = replace(chosen, words=())  # of this run: a test that failed has no table, which the run's own text says
+    known = load_durations(to, run.machine, run.id)
+    every = replace(chosen, words=())  # a failed test has no table; the text of the run reports it
     try:
         finish(to, run, timeout, lambda done: _show(benchmark, done, every, given["json"], below), known=known)
     except typer.Exit as ended:
         if ended.exit_code == Exit.INTERRUPTED:
-            typer.echo(f"Tables of what was kept: octant {benchmark.command} --run {run.id}", err=True)
+            typer.echo(f"To print the stored results: octant {benchmark.command} --run {run.id}", err=True)
         raise
 
 
 def _given(options: Sequence[BenchmarkOption], given: dict[str, Any]) -> list[str]:
-    """Return the options that say what is measured, or how, and that the user gave."""
+    """Return the given options that concern the measurement."""
     shared = [f"--{name.replace('_', '-')}" for name in (*_SHARED, "timeout") if given.get(name)]
     measuring = [one for one in options if one.measures and one.is_option]
     return shared + [one.name.rpartition("/")[2] for one in measuring if given[f"{one.key}_"] != one.default]
 
 
-def _check_alone(instead: str, beside: Sequence[str]) -> None:
-    """Refuse what has no meaning with an option that prints something instead of measuring."""
-    if beside:
+def _check_alone(instead: str, others: Sequence[str]) -> None:
+    """Refuse further options with an option that prints something and measures nothing."""
+    if others:
         why = f"{instead} measures nothing"
-        raise Refusal(f"cannot use {beside[0]} beside {instead} ({why}); try it alone", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use {others[0]} with {instead} ({why}); use one of them", Exit.WRONG_WORD)
 
 
 def _created(
     benchmark: Benchmark, chosen: BenchmarkArguments, only_safe: bool, store: Path | None
 ) -> tuple[StoredRun, Store, tuple[str, ...]]:
-    """A new run with a request for each test that can be measured, and what stands below its tables."""
+    """Create a run with a request for each test that can be measured; return it with the notes below its tables."""
     from octant.benchmarks import requests as tests_and_sizes
     from octant.cli._measure import create, prove, safe, settings_of
     from octant.machine.discover import discover
@@ -158,12 +158,13 @@ def _created(
     machine, settings = discover(), settings_of(chosen.mpi)
     command_line.check_options(chosen.ranks, "", chosen.repeats)
     part = benchmark.part("requests") or tests_and_sizes
-    found: BenchmarkRequests = part.requested(benchmark, chosen, machine, settings.variables)
+    found: BenchmarkRequests = part.make_requests(benchmark, chosen, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
     if not found.requests:
         raise Refusal(
-            f"cannot measure any test of {benchmark.title} (see above); try octant doctor", Exit.NOT_SUPPORTED
+            f"cannot measure any test of {benchmark.title} (see the reasons above); try octant doctor",
+            Exit.NOT_SUPPORTED,
         )
     for request in found.requests:
         check_startable(request, machine)
@@ -182,7 +183,7 @@ def _show(
     from octant.report.tables import benchmark as benchmark_table
 
     with status_line() as tick:
-        tick("working out the figures")
+        tick("computing figures")
         summary = summarise(run, all_metrics=True)
         shown = (
             benchmark_table.as_json(summary, benchmark, chosen)

@@ -1,4 +1,4 @@
-"""`octant catalogue`: the published machines, results, findings and settings with which studies compare."""
+"""`octant catalogue`: show published machines, results, findings and settings."""
 
 from typing import Annotated
 
@@ -9,13 +9,13 @@ from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("catalogue", rich_help_panel=STUDY)(catalogue)
 
 
 def catalogue(
-    kind: Annotated[str | None, typer.Argument(help="machines, results, findings or settings.")] = None,
-    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Only this entry, in full.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="Kind: machines, results, findings or settings.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Show this entry in full.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Show published machines, results, findings and settings."""

@@ -1,4 +1,4 @@
-"""`octant compare`: two runs side by side, as they are stored or measured again in turn."""
+"""`octant compare`: compare two stored runs, or measure both again in paired rounds."""
 
 from __future__ import annotations
 
@@ -33,50 +33,55 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octant.analysis.compare import Comparisons
-    from octant.runs.ends import End
+    from octant.runs.exit_reasons import ExitReason
     from octant.store import Store, StoredRun
 
 _TWO_PROGRAMS = "octant compare -- ./old input -- ./new input"
 MOST_OTHERS = 200
-"""Stored runs that are searched for other occasions, the newest first."""
+"""Number of stored runs, newest first, that are searched for further occasions."""
 
-compared_option, rounds_option = map(options_under, ("What is compared", "Measuring both again"))
+compared_option, rounds_option = map(options_under, ("Comparison", "Paired rounds"))
 
 BeforeArgument = Annotated[
     str,
     typer.Argument(
-        help="The run to compare with: its id, its folder, last, or previous (the last comparable one).",
+        help="Baseline run: its id, its directory, last, or previous (the last comparable one).",
         autocompletion=_complete.runs,
     ),
 ]
 MoreArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Of two programs: values for {KNOB} in both.")
+    list[str] | None,
+    typer.Argument(metavar="[KNOB=VALUE]...", help="Values that replace {KNOB} in the command lines of two programs."),
 ]
-AfterArgument = Annotated[str, typer.Argument(help="The run to judge.", autocompletion=_complete.runs)]
+AfterArgument = Annotated[str, typer.Argument(help="Run to judge.", autocompletion=_complete.runs)]
 RoundsOption = Annotated[
-    int | None, rounds_option(min=4, max=1000, help="Measure both again in turn, in so many paired rounds: usually 6.")
+    int | None,
+    rounds_option(min=4, max=1000, help="Measure both again in this number of paired rounds; 6 is a usual number."),
 ]
 ThresholdOption = Annotated[
-    float, compared_option(min=0, max=10, callback=finite, help="Least difference that matters, as a fraction.")
+    float, compared_option(min=0, max=10, callback=finite, help="Smallest relevant difference, as a fraction.")
 ]
-CurvesOption = Annotated[bool, compared_option("--curves", help="Compare the points of curves too.")]
-EveryOption = Annotated[bool, compared_option("--all", help="List each figure that only one run has.")]
+CurvesOption = Annotated[bool, compared_option("--curves", help="Also compare the points of curves.")]
+EveryOption = Annotated[bool, compared_option("--all", help="Also list figures that exist in only one run.")]
 GateOption = Annotated[
     bool,
     rounds_option(
         "--gate",
-        help=f"Exit with {int(Exit.REGRESSION)} if B is slower (a workload also if it has a result in A only), with "
-        f"{int(Exit.NOT_DECIDED)} if that is not decided, with {int(Exit.CANNOT_RUN)} if a program failed.",
+        help=f"Exit with {int(Exit.REGRESSION)} if B is slower or has no result, {int(Exit.NOT_DECIDED)} if undecided, "
+        f"{int(Exit.CANNOT_RUN)} if a program failed; requires paired rounds and measures them if necessary.",
     ),
 ]
 UntilSureOption = Annotated[
     bool,
-    rounds_option("--until-sure", help="Look after every round, at most --rounds [40]; of two runs with --gate only."),
+    rounds_option(
+        "--until-sure",
+        help="Stop early: test after every round (anytime-valid), at most --rounds [40]. Stored runs also need --gate.",
+    ),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("compare", cls=ProgramCommand, rich_help_panel=SEE)(compare)
 
 
@@ -102,14 +107,13 @@ def compare(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what is faster and slower in run B than in run A, and what is not decided.
+    """Compare two runs or programs and report significant differences.
 
-    A gate decides on runs that were measured in turn: it measures both again where they were not. Two programs are
-    measured in turn at once: octant compare [KNOB=VALUE]... -- A -- B, each a whole command line.
+    To compare two programs: octant compare [KNOB=VALUE]... -- COMMAND_A -- COMMAND_B
     """
     from octant.cli import _pair, _rounds
     from octant.cli._stored import find_run
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
     from octant.store import open_store
 
     where = open_store(store)
@@ -117,24 +121,25 @@ def compare(
     asked = _rounds.RoundOptions(rounds, gate, until_sure, timeout, tuple(allow or ()))
     if program.command is not None:
         given = [word for name, word in (("a", a), ("b", b)) if name in program.typed]
-        programs = _pair.Programs(program, (*given, *(more or ())), ranks, Where(place, launcher, hosts))
-        _show(_pair.measured(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate)
+        programs = _pair.Programs(program, (*given, *(more or ())), ranks, LaunchTarget(place, launcher, hosts))
+        _show(
+            _pair.measure_programs(where, programs, asked, partial(judge, gate=gate)), every, json, output, True, gate
+        )
         return
     program.refuse_alone("octant compare")
     _refuse_options_of_programs(
         more or [], {"--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     )
     if until_sure and not gate:
-        raise Refusal(
-            "cannot look after every round (of two runs only a gate stops early); try --gate", Exit.WRONG_WORD
-        )
+        why = "for stored runs, only a gate stops early"
+        raise Refusal(f"cannot use --until-sure ({why}); try --gate --until-sure", Exit.WRONG_WORD)
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and _rounds.are_programs(found):
-        raise _rounds.programs_are_given(found, asked)
+        raise _rounds.programs_not_started(found, asked)
     if (gate or rounds) and not found.pair and not found.compared and not found.regressions:
         raise _not_comparable(found, Exit.NOT_DECIDED if gate else Exit.CANNOT_RUN)
     if gate or rounds:
-        found = _rounds.measured(where, found, asked, partial(judge, gate=gate))
+        found = _rounds.measure_rounds(where, found, asked, partial(judge, gate=gate))
     _show(found, every, json, output, bool(gate or rounds), gate)
 
 
@@ -147,7 +152,7 @@ def _judged(
     from octant.build.describe import default_knobs
 
     history = occasions_in(partial(_others, where, before, after))
-    imported = bool(before.imported or after.imported)  # what another tool states is not always our headline
+    imported = bool(before.imported or after.imported)  # another tool may not state our headline metric
     sides = (
         summarise(before, all_metrics=imported, headlines=True),
         summarise(after, all_metrics=imported, headlines=True),
@@ -156,10 +161,10 @@ def _judged(
 
 
 def _show(found: Comparisons, every: bool, json: bool, output: Path | None, is_measured: bool, gate: bool) -> None:
-    """Prints a comparison, writes its page, and ends the command with the exit code of what was measured.
+    """Print a comparison, write its page, and exit with the code of the measured runs.
 
     Args:
-        is_measured: both runs are of this command: the page stands with them, unless a file is named.
+        is_measured: this command measured both runs; the page is stored with them unless a file is given.
     """
     from octant.cli._measure import end_command
     from octant.report.comparison import page as comparison_page
@@ -178,59 +183,57 @@ def _show(found: Comparisons, every: bool, json: bool, output: Path | None, is_m
 
 
 def _refuse_options_of_programs(more: Sequence[str], options: Mapping[str, object]) -> None:
-    """Refuses what only two programs have.
+    """Refuse arguments and options that apply only to two programs.
 
     Raises:
-        Refusal: more than two arguments, or an option with a value.
+        Refusal: more than two arguments, or such an option.
     """
     given = [name for name, value in options.items() if value]
     if more:
-        what, why = f"compare {len(more) + 2} runs", "a comparison is of two"
+        what, why = f"compare {len(more) + 2} runs", "two are required"
     elif given:
-        what, why = f"use {given[0]}", "runs that are stored say how they were started"
+        what, why = f"use {given[0]}", "stored runs are started as before"
     else:
         return
     raise Refusal(f"cannot {what} ({why}); for two programs try {_TWO_PROGRAMS}", Exit.WRONG_WORD)
 
 
-def _ends(found: Comparisons, gate: bool) -> list[End]:
-    """What is not well with two runs that were measured in turn, and with the verdict of a gate over them."""
-    from octant.runs.ends import End, ends_of
+def _ends(found: Comparisons, gate: bool) -> list[ExitReason]:
+    """Return the failures of two measured runs, and the verdict of a gate."""
+    from octant.runs.exit_reasons import ExitReason, list_exit_reasons
 
-    ends = [end for side in (found.before, found.after) for end in ends_of(side.run)]
-    if found.of_programs:  # one that failed or gave no value is no slower one, and leaves no verdict to wait for
+    ends = [end for side in (found.before, found.after) for end in list_exit_reasons(side.run)]
+    if found.of_programs:  # a program that failed is not slower, and no verdict follows
         ends = [replace(end, code=Exit.CANNOT_RUN) if end.code == Exit.WRONG_WORD else end for end in ends]
         if any(one.lost for one in found.figures):
-            ends.append(End(Exit.CANNOT_RUN, ""))
+            ends.append(ExitReason(Exit.CANNOT_RUN, ""))
         if any(end.code == Exit.CANNOT_RUN for end in ends):
             return ends
     if gate and found.regressions:
-        ends.append(End(Exit.REGRESSION, ""))
+        ends.append(ExitReason(Exit.REGRESSION, ""))
     elif gate and not found.compared:
         failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
         why = f": {failed[0]}" if failed else ""
-        why = f"cannot judge (A and B gave no figure that can be compared{why}); correct that and try again"
-        raise Refusal(why, worst([Exit.NOT_DECIDED, *(end.code for end in ends)]))
+        text = f"cannot judge (A and B have no common figure{why}); correct the cause and try again"
+        raise Refusal(text, worst([Exit.NOT_DECIDED, *(end.code for end in ends)]))
     elif gate and found.undecided:
         of = counted(len([one for one in found.figures if not one.is_alone]), "figure")
         ends.append(
-            End(Exit.NOT_DECIDED, f"the gate is not decided: nothing is proven of {len(found.undecided)} of {of}")
+            ExitReason(Exit.NOT_DECIDED, f"the gate is undecided: no verdict on {len(found.undecided)} of {of}")
         )
     return ends
 
 
 def _not_comparable(found: Comparisons, code: Exit) -> Refusal:
-    """Why two runs have nothing to judge: no figure in common, or none that is measurable on both sides."""
+    """Return the refusal to judge two runs without a common figure that is measurable in both."""
     common = [one for one in found.figures if not one.is_alone]
     if not common:
-        return Refusal(
-            "cannot judge (the two runs have no figure in common); try two runs of the same `octant evaluate`", code
-        )
+        subjects = (", ".join(dict.fromkeys(request.subject.name for request in run.requests)) for run in found.runs)
+        why = "no common figures: A measured {}, B measured {}".format(*subjects)
+        return Refusal(f"cannot judge ({why}); compare two runs of the same command", code)
     why = next((reason for one in common for reason in one.why), "no value")
     figures = counted(len(common), "figure")
-    return Refusal(
-        f"cannot judge ({figures} in common, none measurable in both: {why}); octant doctor says what disturbs", code
-    )
+    return Refusal(f"cannot judge ({figures} in common, none measurable in both: {why}); try octant doctor", code)
 
 
 def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:

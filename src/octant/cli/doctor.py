@@ -1,4 +1,4 @@
-"""`octant doctor`: what on this system disturbs measurements or costs speed."""
+"""`octant doctor`: show what disturbs measurements or reduces performance."""
 
 from typing import Annotated
 
@@ -10,19 +10,23 @@ from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("doctor", rich_help_panel=MACHINE)(doctor)
 
 
 def doctor(
     json: JsonOption = False,
     explain: Annotated[
-        str | None, typer.Option(metavar="RULE", help="Print the page of one rule.", autocompletion=_complete.rules)
+        str | None,
+        typer.Option(
+            metavar="RULE", help="Print the description of one rule and exit.", autocompletion=_complete.rules
+        ),
     ] = None,
 ) -> None:
-    """Show what disturbs measurements or costs speed, with the evidence and the command that fixes it.
+    """Show what disturbs measurements or reduces performance.
 
-    Exit code 0: the system is fit for measurements; 7: something spoils them.
+    Each entry has its evidence and the command that fixes it. Exit code 0: the system is fit for measurements; 7: it
+    is not.
     """
     from octant.advice import Facts, diagnose, page
     from octant.failure import Exit

@@ -1,4 +1,4 @@
-"""`octant export`: figures, results or samples of a run for other programs."""
+"""`octant export`: write figures, results or samples of a run for other programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octant.failure import Exit, Refusal, suggestion
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("export", rich_help_panel=SEE)(export)
 
 
@@ -24,21 +24,23 @@ def export(
         list[str] | None,
         typer.Argument(
             metavar="[BENCHMARK] [RUN]",
-            help="A run: its id, its folder, last or previous; a benchmark before it: in that benchmark's own format.",
+            help="Run: its id, its directory, last or previous; with a benchmark before it, in its format.",
             autocompletion=_complete.runs,
         ),
     ] = None,
-    to: Annotated[str, typer.Option("--to", help="csv, parquet, json or a benchmark.")] = "csv",
-    samples: Annotated[bool, typer.Option("--samples", help="One row per sample of every series.")] = False,
-    results: Annotated[bool, typer.Option("--results", help="One row per named result or check.")] = False,
-    share: Annotated[bool, typer.Option("--share", help="Leave out user and host names, paths and secrets.")] = False,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file [default: standard output].")] = None,
+    to: Annotated[str, typer.Option("--to", help="Format: csv, parquet, json or a benchmark.")] = "csv",
+    samples: Annotated[bool, typer.Option("--samples", help="Write one row per sample.")] = False,
+    results: Annotated[bool, typer.Option("--results", help="Write one row per named result or check.")] = False,
+    share: Annotated[bool, typer.Option("--share", help="Remove user names, host names, paths and secrets.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write to this file [default: standard output].")
+    ] = None,
     store: StoreOption = None,
-    json: Annotated[bool, typer.Option("--json", help="The same as --to json.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Same as --to json.")] = False,
 ) -> None:
-    """Write one tidy row per metric of a figure, per result or per sample, as CSV, Parquet or JSON.
+    """Write figures, results or samples as CSV, Parquet or JSON.
 
-    octant export BENCHMARK RUN writes the run as that benchmark prints its results.
+    To write them in the format of a benchmark: octant export BENCHMARK RUN
     """
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmarks, entries
@@ -47,7 +49,8 @@ def export(
     from octant.report.export import sharing, tidy
 
     if samples and results:
-        raise Refusal("cannot export samples and results at once (their rows differ); try one of them", Exit.WRONG_WORD)
+        why = "their rows have different columns"
+        raise Refusal(f"cannot use --samples with --results ({why}); use one of them", Exit.WRONG_WORD)
     names = list(words or [])
     named = names.pop(0) if names[:1] and names[0] in benchmarks() else ""
     names = names or ["last"]
@@ -56,28 +59,28 @@ def export(
         entries().check(word, "benchmark")
     if len(names) > 1:
         _check_run(names[0], store)
-        raise Refusal(f"cannot export {names[1]!r} too (a file has one run); try it alone", Exit.WRONG_WORD)
+        raise Refusal(f"cannot also export {names[1]!r} (a file contains one run); name one run", Exit.WRONG_WORD)
     if of := named or (form in benchmarks() and form):
         if samples or results or (named and (json or to not in ("csv", named))):
-            why = "its summary has a form of its own"
-            raise Refusal(f"cannot export that as {of} ({why}); try octant export {of} last", Exit.WRONG_WORD)
+            why = f"the format of {of} is fixed"
+            raise Refusal(f"cannot use further options with {of} ({why}); try octant export {of} last", Exit.WRONG_WORD)
         _export_as(of, store, names[0], output, share)
         return
     what: tidy.What = "samples" if samples else "results" if results else "figures"
     if output is None and form == "parquet" and sys.stdout.isatty():
-        raise Refusal("cannot print Parquet on a terminal (it is binary); try -o FILE", Exit.WRONG_WORD)
+        raise Refusal("cannot print Parquet on a terminal (binary data); try -o FILE", Exit.WRONG_WORD)
     run = find_run(store, names[0])
     summary = summarise(run, all_metrics=what == "figures")
     clean = sharing.cleaner(run) if share else str
     if output is None:
         tidy.write(summary, form, what, sys.stdout.buffer, clean)
         return
-    with opened(output, "try -o with a file of yours") as file:
+    with opened(output, "try another -o FILE") as file:
         tidy.write(summary, form, what, file, clean)
 
 
 def _check_run(word: str, store: Path | None) -> None:
-    """Refuse a word before a run that is neither a benchmark nor a run."""
+    """Refuse an argument before a run that is neither a benchmark nor a run."""
     from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
 
@@ -92,7 +95,7 @@ def _check_run(word: str, store: Path | None) -> None:
 
 
 def _export_as(name: str, store: Path | None, run: str, output: Path | None, share: bool) -> None:
-    """Write a run as a benchmark prints its results."""
+    """Write a run in the format of a benchmark."""
     from octant.analysis.summary import summarise
     from octant.benchmarks import benchmarks
     from octant.cli._stored import find_run
@@ -106,5 +109,5 @@ def _export_as(name: str, store: Path | None, run: str, output: Path | None, sha
     if output is None:
         print(text, end="")
         return
-    with opened(output, "try -o with a file of yours") as file:
+    with opened(output, "try another -o FILE") as file:
         file.write(text.encode())

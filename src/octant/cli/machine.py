@@ -1,4 +1,4 @@
-"""`octant machine`: this computer, or a recorded one; alone, or beside another."""
+"""`octant machine`: show or record a machine, or compare it with another one."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("machine", rich_help_panel=MACHINE)(machine)
 
 
 def machine(
     json: JsonOption = False,
     record: Annotated[
-        Path | None, typer.Option(help="Copy the files that discovery reads to this new folder, to be sent to others.")
+        Path | None, typer.Option(help="Record the machine: copy the files that describe it to this new directory.")
     ] = None,
     source: Annotated[
-        Path, typer.Option("--from", help="Show the machine recorded in this folder, or of this hwloc XML.")
+        Path, typer.Option("--from", help="Show the machine recorded in this directory or hwloc XML file.")
     ] = Path("/"),
     other: Annotated[
         str,
         typer.Option(
-            "--beside", metavar="MACHINE", help="Row by row beside a published machine, a recorded one, or a run's."
+            "--beside", metavar="MACHINE", help="Compare with a published machine, a recorded one, or that of a run."
         ),
     ] = "",
     store: StoreOption = None,
 ) -> None:
-    """Show packages, memory, caches, cores, page sizes, settings, and where their sources disagree."""
+    """Show the hardware and the settings of a machine.
+
+    Contradictions between the sources are reported.
+    """
     from octant.machine import recording
     from octant.machine.discover import discover
     from octant.machine.load import load_machine
@@ -49,22 +52,22 @@ def machine(
     if record is not None:
         with _refusing():
             files = recording.record(record, source)
-        print(f"{len(files)} files of this machine are in {record}")
+        print(f"{len(files)} files that describe this machine are in {record}")
         return
     with _refusing():
         found = discover(source) if source == Path("/") else load_machine(str(source))
     if other:
-        print(_beside(found, other, store, json))
+        print(_comparison_text(found, other, store, json))
     else:
         print(writer.as_json(found) if json else writer.as_text(found))
 
 
 @contextlib.contextmanager
 def _refusing() -> Iterator[None]:
-    """Says for people what files of a machine refuse.
+    """Turn errors of machine files into refusals.
 
     Raises:
-        Refusal: a folder that cannot be read or written, or that holds no machine.
+        Refusal: a folder cannot be read or written, or contains no machine.
     """
     from octant.failure import Exit, Refusal
 
@@ -77,7 +80,7 @@ def _refusing() -> Iterator[None]:
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error
 
 
-def _beside(found: Machine, other: str, store: Path | None, json: bool) -> str:
+def _comparison_text(found: Machine, other: str, store: Path | None, json: bool) -> str:
     from octant.analysis.appendix import compare_machines
     from octant.analysis.appendix.measured import with_measured
     from octant.analysis.appendix.stated import of_machine
@@ -92,10 +95,10 @@ def _beside(found: Machine, other: str, store: Path | None, json: bool) -> str:
 
 
 def _other(name: str, where: Store) -> KnownMachine:
-    """The machine of that name: published, recorded in a folder, or that of a stored run.
+    """Return the machine of that name: published, recorded in a folder, or of a stored run.
 
     Raises:
-        Refusal: there is none, with the nearest names.
+        Refusal: there is none; the text contains similar names.
     """
     from octant import catalogue
     from octant.analysis.appendix.published import of_published
@@ -116,5 +119,5 @@ def _other(name: str, where: Store) -> KnownMachine:
         run = where.find(name)
         return of_machine(run.machine, run.id)
     hint = suggestion(name, [*published, *ids[-5:]], "octant catalogue machines")
-    what = "no published machine, folder of a recorded one or run is called so"
-    raise Refusal(f"cannot find the machine {name!r} ({what}); {hint}", Exit.WRONG_WORD)
+    why = "no published machine, recording or run has this name"
+    raise Refusal(f"cannot find the machine {name!r} ({why}); {hint}", Exit.WRONG_WORD)

@@ -1,4 +1,4 @@
-"""`octant model`: predictions for networks and sizes that are not here."""
+"""`octant model`: predict communication on other networks and at other sizes."""
 
 from __future__ import annotations
 
@@ -22,39 +22,59 @@ from octant.cli._model_time import app_on_model, collective, ring
 from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite, options_under
 
 traffic_option, solver_option, failure_option, fitted_option, run_option = map(
-    options_under, ("Traffic", "Solver", "Failure", "What is fitted", "A measured run")
+    options_under, ("Traffic", "Solver", "Failure", "Fit", "Measured run")
 )
 
-TrafficOption = Annotated[str, traffic_option("--traffic", "-t", help="A pattern: uniform, randomaccess, shift, …")]
-SizesOption = Annotated[
-    str, network_option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 [default: up to the file's size].")
+TrafficOption = Annotated[
+    str, traffic_option("--traffic", "-t", help="Traffic pattern: uniform, randomaccess, shift, …")
 ]
-SizeListOption = Annotated[str, network_option("--sizes", "--supernodes", "--nodes", help="1,2,24 or 1:64 or 1:64:8.")]
-SolverOption = Annotated[str, solver_option(help="auto, class, enumeration, max-min, fluid, queue, soft or packets.")]
+SizesOption = Annotated[
+    str,
+    network_option(
+        "--sizes", "--supernodes", "--nodes", help="Sizes: 1,2,24 or 1:64 [default: up to the size in the file]."
+    ),
+]
+SizeListOption = Annotated[
+    str,
+    network_option(
+        "--sizes", "--supernodes", "--nodes", help="Sizes: 1,2,24, 1:64 or 1:64:8 [default: the size in the file]."
+    ),
+]
+SolverOption = Annotated[
+    str, solver_option(help="Solver: auto, class, enumeration, max-min, fluid, queue, soft or packets.")
+]
 ParameterOption = Annotated[
-    int, traffic_option("--parameter", "-p", min=0, max=2**31 - 1, help="Distance of a shift, seed, target.")
+    int,
+    traffic_option(
+        "--parameter",
+        "-p",
+        min=0,
+        max=2**31 - 1,
+        help="Parameter of the pattern: distance of a shift, seed, or target.",
+    ),
 ]
 WindowOption = Annotated[
-    int | None, solver_option(min=1, max=MOST_NODES, help="Packets in flight per node, for queue and packets.")
+    int | None,
+    solver_option(min=1, max=MOST_NODES, help="Packets in flight per node, for the solvers queue and packets."),
 ]
 BytesOption = Annotated[
     str | None,
-    traffic_option(
-        "--bytes", help="Payload of every flow [default: 1MiB for packets; other rates do not depend on it]."
-    ),
+    traffic_option("--bytes", help="Payload of every flow; only the solver packets depends on it [default: 1MiB]."),
 ]
 JobOption = Annotated[
     str,
-    traffic_option("--job", help="Only part of the machine sends: its first 2 supernodes, groups or nodes; 0,8; 4:7."),
+    traffic_option(
+        "--job", help="Part of the machine that sends: its first N supernodes, groups or nodes, or a list: 2; 0,8; 4:7."
+    ),
 ]
-PolicyOption = Annotated[str | None, failure_option("--policy", help="Failover: stall, twin, spread or recompute.")]
+PolicyOption = Annotated[
+    str | None, failure_option("--policy", help="Failover policy: stall, twin, spread or recompute.")
+]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands of this file."""
-    model = typer.Typer(
-        no_args_is_help=True, help="Predict communication on a machine or at a size that is not available."
-    )
+    """Add the commands of this file."""
+    model = typer.Typer(no_args_is_help=True, help="Predict communication on other networks and at other sizes.")
     model.callback()(watched)
     for heading, commands in _COMMANDS.items():
         for name, command in commands.items():
@@ -63,7 +83,7 @@ def register(app: typer.Typer) -> None:
 
 
 def watched(context: typer.Context) -> None:
-    """Predict communication on a machine or at a size that is not available."""
+    """Predict communication on other networks and at other sizes."""
     from octant.cli._progress import model_progress
 
     context.with_resource(model_progress())
@@ -80,17 +100,19 @@ def list_networks(json: JsonOption = False) -> None:
 
 def show(
     network: Annotated[
-        str, typer.Argument(help="A network: `octant model list`, a .toml file, or a file from `ibnetdiscover`.")
+        str, typer.Argument(help="Network: a name of `octant model list`, a .toml file, or output of `ibnetdiscover`.")
     ],
     json: JsonOption = False,
 ) -> None:
-    """Show the nodes, switches and cables of a network; for a file from `ibnetdiscover`, also a network file."""
+    """Show the nodes, switches and cables of a network.
+
+    For output of `ibnetdiscover`, also print a network file.
+    """
     from octant.network.inventory import inventory
     from octant.report.network import answers as report
-    from octant.report.network.inventory import inventory_text
 
     found = inventory(network)
-    print(report.as_json(found) if json else inventory_text(found))
+    print(report.as_json(found) if json else report.inventory_text(found))
 
 
 def scale(
@@ -105,7 +127,10 @@ def scale(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the rate of a traffic pattern against the size of the machine, beside published points."""
+    """Show the rate of a traffic pattern for several sizes.
+
+    Published values are shown with it.
+    """
     from octant.network.inputs import read_flow_bytes, read_sizes
     from octant.network.scale import scale as curve_of
     from octant.network.solve import SolverSettings, solver_named
@@ -126,7 +151,9 @@ def solve(
     solver: SolverOption = "auto",
     window: WindowOption = None,
     parameter: ParameterOption = 1,
-    pairs: Annotated[Path | None, traffic_option(help="Traffic from a file: lines 'from to bytes'.")] = None,
+    pairs: Annotated[
+        Path | None, traffic_option(help="Read the traffic from a file with lines 'from to bytes'.")
+    ] = None,
     place: Annotated[str, ranks_option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
     per_node: PerNodeOption = 1,
     bytes: BytesOption = None,
@@ -134,8 +161,8 @@ def solve(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Solve one pattern on one network: rate, time, and what every class of links allows."""
-    from octant.network.inputs import pairs_of_file, pattern_asked
+    """Show the rate of a pattern and the limit of each link class."""
+    from octant.network.inputs import pairs_of_file, requested_pattern
     from octant.network.solve import SolverSettings, solver_named
     from octant.network.solve import solve as solved
     from octant.network.whatif import sized, with_routing
@@ -145,7 +172,7 @@ def solve(
     if pairs is not None:
         pattern = pairs_of_file(machine, pairs, place, per_node, bytes, job)
     else:
-        pattern = pattern_asked(machine, way, traffic, parameter, bytes, job)
+        pattern = requested_pattern(machine, way, traffic, parameter, bytes, job)
     answer = solved(machine, pattern, way, SolverSettings(window=window))
     print(report.as_json(answer) if json else report.answer_text(answer))
 
@@ -159,7 +186,7 @@ def explain(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what limits a pattern, what loads that link, the next limit, and what the model does not explain."""
+    """Show what limits a pattern, the next limit, and possible gains."""
     from octant.network.whatif import explain as explained
     from octant.network.whatif import pattern_at, sensitivity, with_routing
     from octant.report.network import answers as report
@@ -178,10 +205,12 @@ def diff(
     traffic: TrafficOption = "uniform",
     sizes: SizeListOption = "",
     job: JobOption = "",
-    routing: Annotated[str | None, typer.Option(help="Routing of the second network.")] = None,
+    routing: Annotated[
+        str | None, typer.Option(help="Routing of the second network, instead of the one in its file.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare two networks, or two routings of one, size by size."""
+    """Compare two networks or two routings by size."""
     from octant.network.inputs import read_sizes
     from octant.network.whatif import diff as difference
     from octant.network.whatif import with_routing
@@ -195,14 +224,14 @@ def diff(
 def reach(
     network: NetworkArgument,
     target: Annotated[
-        float, typer.Argument(min=0, max=1e18, callback=finite, help="Rate to reach, in base units (1e9).")
+        float, typer.Argument(min=0, max=1e18, callback=finite, help="Target rate in base units (e.g. 1e9).")
     ],
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Find the smallest change of capacities that reaches a target."""
+    """Find the smallest capacity change that reaches a target rate."""
     from octant.network.whatif import pattern_at, smallest_change, with_routing
     from octant.report.network import answers as report
 
@@ -213,7 +242,7 @@ def reach(
 
 def bracket(
     network: NetworkArgument,
-    against: Annotated[str, typer.Option(help="The other routing: valiant, indirect, …")],
+    against: Annotated[str, typer.Option(help="Second routing: valiant, indirect, …")],
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     parameter: ParameterOption = 1,
@@ -221,7 +250,10 @@ def bracket(
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Bracket adaptive routing: two oblivious routings, and the ideal split of every flow between them."""
+    """Bound adaptive routing by two oblivious routings.
+
+    The upper bound is the ideal split of every flow between them.
+    """
     from octant.network.whatif import bracket as bracketed
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
@@ -233,22 +265,23 @@ def bracket(
 
 def fail(
     network: NetworkArgument,
-    link_class: Annotated[str, failure_option("--class", "-c", help="Link class whose cables fail.")],
+    link_class: Annotated[str, failure_option("--class", "-c", help="Class of the links that fail.")],
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     policy: PolicyOption = None,
     lanes: Annotated[
-        int | None, failure_option(min=1, max=1000, help="Lanes of the cable that fail, after spares.")
+        int | None,
+        failure_option(min=1, max=1000, help="Number of failed lanes per cable, after spares [default: all]."),
     ] = None,
     random: Annotated[
-        int | None, failure_option(min=1, max=MOST_NODES, help="Instead: random links that fail together.")
+        int | None, failure_option(min=1, max=MOST_NODES, help="Let this number of random links fail together instead.")
     ] = None,
-    trials: Annotated[int, failure_option(min=1, max=100_000, help="Trials of --random.")] = 100,
+    trials: Annotated[int, failure_option(min=1, max=100_000, help="Number of trials of --random.")] = 100,
     seed: Annotated[int, failure_option(min=0, max=LARGEST_SEED, help="Seed of --random.")] = 1,
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Let every cable of a class fail alone (N-1), or random sets of them."""
+    """Show the effect of failed cables, one by one or in random sets."""
     from octant.network.failures import failure_sweep, random_failures
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
@@ -265,29 +298,32 @@ def fail(
 
 def recover(
     network: NetworkArgument,
-    link_class: Annotated[str, failure_option("--class", "-c", help="Link class whose first cable fails.")],
+    link_class: Annotated[str, failure_option("--class", "-c", help="Class of the link that fails (its first cable).")],
     traffic: TrafficOption = "shift",
     size: SizeOption = None,
     megabytes: Annotated[
-        float, traffic_option(min=1e-6, max=1e6, callback=finite, help="Size of every message, in 10^6 bytes.")
+        float, traffic_option(min=1e-6, max=1e6, callback=finite, help="Message size in MB (10^6 bytes).")
     ] = 1.0,
-    fails: Annotated[str, failure_option(help="Time of the failure.")] = "20us",
+    fails: Annotated[str, failure_option(help="Time of the failure after the start.")] = "20us",
     timeout: Annotated[str, failure_option(help="Retransmission timer.")] = "100us",
-    ping: Annotated[str, failure_option(help="Duration of the ping that confirms the failure.")] = "10us",
+    ping: Annotated[str, failure_option(help="Time until a ping confirms the failure.")] = "10us",
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Let a link fail during an exchange: time to detection and failover, and what is lost (packet simulation)."""
+    """Simulate a link failure during an exchange.
+
+    Shows the time to detection and failover, and what is lost.
+    """
     from octant.network import make
     from octant.network.failures import recover as recovered
-    from octant.network.failures import some_cables
+    from octant.network.failures import require_cables
     from octant.network.inputs import read_seconds
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
 
     machine = sized(with_routing(network, None, None), size)
     pattern = make(machine, traffic, parameter, megabytes * 1e6)
-    link = int(some_cables(machine, link_class)[0])
+    link = int(require_cables(machine, link_class)[0])
     recovery = recovered(machine, pattern, link, read_seconds(fails), read_seconds(timeout), read_seconds(ping))
     print(report.as_json(recovery) if json else report.recovery_text(recovery))
 
@@ -295,26 +331,31 @@ def recover(
 def calibrate(
     network: NetworkArgument,
     free: Annotated[
-        str, fitted_option(help="Link classes to fit, with commas; `endpoint` is injection and ejection.")
+        str, fitted_option(help="Link classes to fit, separated by commas; `endpoint` is injection and ejection.")
     ] = "",
     traffic: TrafficOption = "uniform",
     points: Annotated[
-        Path | None, fitted_option(help="File of lines 'size rate [tolerance] [eq|at_least|at_most]'.")
+        Path | None,
+        fitted_option(
+            help="File with lines 'size rate [tolerance] [eq|at_least|at_most]' [default: published values]."
+        ),
     ] = None,
     tolerance: Annotated[
-        float, fitted_option(min=1e-9, max=0.999, callback=finite, help="Relative tolerance of points that have none.")
+        float, fitted_option(min=1e-9, max=0.999, callback=finite, help="Relative tolerance of points without one.")
     ] = 0.05,
-    run: Annotated[str, run_option(help="Instead: measured values of a run of the store (`last`).")] = "",
-    kernel: Annotated[str, run_option(help="With --run: only this workload, and knobs of its points.")] = "",
+    run: Annotated[str, run_option(help="Fit to measured values of this run instead (an id or last).")] = "",
+    kernel: Annotated[
+        str, run_option(help="With --run: use only this workload, with knobs that select its points.")
+    ] = "",
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Fit capacities to points (of a file, published, or measured in a run), each with its range."""
+    """Fit link capacities to measured or published values."""
     from octant.cli._stored import find_run
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
-    from octant.simulate.from_store import calibrate_from_run
+    from octant.simulate.run_calibration import calibrate_from_run
 
     machine, classes = with_routing(network, None, None), [name for name in free.split(",") if name]
     if run:
@@ -327,7 +368,9 @@ def calibrate(
 
 def export(
     network: NetworkArgument,
-    to: Annotated[str, typer.Option("--to", help="edges, graph (a network file) or simgrid (platform XML).")] = "edges",
+    to: Annotated[
+        str, typer.Option("--to", help="Format: edges, graph (a network file) or simgrid (platform XML).")
+    ] = "edges",
     size: SizeOption = None,
 ) -> None:
     """Print a network in the format of another tool."""
@@ -341,20 +384,23 @@ def check(
     network: NetworkArgument,
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
-    other: Annotated[str, typer.Option("--with", help="The simulator to compare with: simgrid.")] = "simgrid",
-    bytes: Annotated[str, typer.Option(help="Payload of every flow; SimGrid copies it.")] = "8KiB",
+    other: Annotated[str, typer.Option("--with", help="Simulator to compare with: simgrid.")] = "simgrid",
+    bytes: Annotated[str, typer.Option(help="Payload of every flow.")] = "8KiB",
     parameter: ParameterOption = 1,
     routing: RoutingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Ask SimGrid the same question: all flows at once, one rank per node; compare the answers and their cost."""
+    """Compare the answer of the model with SimGrid.
+
+    In SimGrid, one rank per node sends all its flows at once.
+    """
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
     from octant.report.network import text as network_text
-    from octant.simulate.simgrid import second_opinion
+    from octant.simulate.simgrid import compare_with_simulator
 
     machine = sized(with_routing(network, routing, None), size)
-    found = second_opinion(other, machine, traffic, bytes, parameter)
+    found = compare_with_simulator(other, machine, traffic, bytes, parameter)
     print(report.as_json(found) if json else network_text.opinion_text(found))
 
 
@@ -364,11 +410,11 @@ def loads(
     sizes: SizesOption = "",
     job: JobOption = "",
     svg: Annotated[
-        Path | None, typer.Option(help="Write a drawing here: of all sizes, or of one size's topology.")
+        Path | None, typer.Option(help="Write a drawing to this file: all sizes, or the topology of one size.")
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw the rate and the load of every class of links against size, in the terminal or as a drawing."""
+    """Draw rate and link loads by size, in the terminal or as SVG."""
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview
     from octant.network.whatif import with_routing
@@ -391,12 +437,14 @@ def report_page(
     sizes: SizesOption = "",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The HTML file [default: models/NETWORK-TRAFFIC.html in the store]."),
+        typer.Option(
+            "--output", "-o", help="Write to this HTML file [default: models/NETWORK-TRAFFIC.html in the store]."
+        ),
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write one HTML file: the curve, link loads at every size (a slider), the topology, single failures."""
+    """Write an HTML page with rates, link loads and failures."""
     from octant.cli._progress import status_line
     from octant.network.inputs import read_sizes
     from octant.network.overview import overview
@@ -423,9 +471,9 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "app": app_on_model,
         **_model_benchmark.commands(),
     },
-    "What limits, and what would help": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
+    "Limits and improvements": {"explain": explain, "diff": diff, "reach": reach, "bracket": bracket},
     "Failures": {"fail": fail, "recover": recover},
     "Pictures": {"loads": loads, "report": report_page},
     "Networks": {"list": list_networks, "show": show, "calibrate": calibrate, "check": check, "export": export},
 }
-"""By heading of the help."""
+"""Commands by heading of the help."""

@@ -1,4 +1,4 @@
-"""`octant place`: placements, and their syntax for every launcher."""
+"""`octant place`: show placements, and translate them between launchers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,45 +8,64 @@ import typer
 from octant.cli._help import PLACE
 from octant.cli._options import JsonOption, options_under
 
-MOST = 1_000_000  # of a torus; `octant.placement.request` bounds a node
+MOST = 1_000_000  # ranks of a torus; `octant.placement.request` limits those of a node
 
 placement_option, torus_option, translation_option = map(
-    options_under, ("Placement in a node", "Nodes of a torus", "Machine and launcher")
+    options_under, ("Placement within a node", "Nodes of a torus", "Machine and launcher")
 )
 
-RanksOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Ranks of one node.")]
-ThreadsOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Threads of each rank.")]
+RanksOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Number of ranks per node.")]
+ThreadsOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Number of threads per rank.")]
 RequestOption = Annotated[
     str | None,
     placement_option(
-        "--place", metavar="REQUEST", help="4x2,unit=core,order=scatter,memory=local; LIKWID or hwloc forms."
+        "--place",
+        metavar="REQUEST",
+        help="Placement, e.g. 4x2,unit=core,order=scatter,memory=local; LIKWID and hwloc forms are accepted.",
     ),
 ]
-UnitOption = Annotated[str | None, placement_option(help="hwthread, core, l2, l3, numa or package.")]
-OrderOption = Annotated[str | None, placement_option(help="compact, scatter, scatter:UNIT, or letters with --torus.")]
-SmtOption = Annotated[str | None, placement_option(help="Hardware threads used per core: 1, 2, 4, 8 or all.")]
-MemoryOption = Annotated[str | None, placement_option(help="local, interleave, bind[:NODES] or preferred:NODE.")]
-PagesOption = Annotated[str | None, placement_option(help="4k, 64k, thp, 2m, 16m or 1g.")]
-TorusOption = Annotated[str | None, torus_option(help="Nodes of a torus, such as 8x8x16.")]
+UnitOption = Annotated[
+    str | None, placement_option(help="Unit of each thread: hwthread, core, l2, l3, numa or package.")
+]
+OrderOption = Annotated[
+    str | None, placement_option(help="Order: compact, scatter, scatter:UNIT, or letters with --torus.")
+]
+SmtOption = Annotated[str | None, placement_option(help="Number of hardware threads per core: 1, 2, 4, 8 or all.")]
+MemoryOption = Annotated[
+    str | None, placement_option(help="Memory policy: local, interleave, bind[:NODES] or preferred:NODE.")
+]
+PagesOption = Annotated[str | None, placement_option(help="Page size: 4k, 64k, thp, 2m, 16m or 1g.")]
+TorusOption = Annotated[str | None, torus_option(help="Shape of the torus, e.g. 8x8x16.")]
 MapFileOption = Annotated[
-    str | None, torus_option("--map", metavar="FILE", help="With --torus: node and place in it, one line per rank.")
+    str | None,
+    torus_option(
+        "--map", metavar="FILE", help="With --torus: file with node and position in the node, one line per rank."
+    ),
 ]
 OnOption = Annotated[
     str,
-    translation_option(metavar="MACHINE", help="here, an hwloc XML or .synthetic file, a description, a recording."),
+    translation_option(
+        metavar="MACHINE",
+        help="Machine: here, an hwloc XML or .synthetic file, a synthetic description, or a recording.",
+    ),
 ]
 LauncherOption = Annotated[
     list[str] | None,
-    translation_option("--for", metavar="LAUNCHERS", help="Print it in the syntax of these launchers: a,b,c or all."),
+    translation_option(
+        "--for", metavar="LAUNCHERS", help="Print the placement as options of these launchers: a,b,c or all."
+    ),
 ]
 LinesOption = Annotated[
-    str | None, translation_option("--from", metavar="LINES", help="Read launcher options instead; - reads stdin.")
+    str | None,
+    translation_option(
+        "--from", metavar="LINES", help="Read the placement from launcher options; - reads standard input."
+    ),
 ]
-SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file.")]
+SvgOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to this file (SVG).")]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("place", rich_help_panel=PLACE, context_settings={"allow_extra_args": True})(place)
 
 
@@ -68,7 +87,7 @@ def place(
     svg: SvgOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show where ranks and threads go, print it for any launcher, or read launcher options back."""
+    """Show a placement, or translate it between launchers."""
     import sys
 
     from octant import output
@@ -83,14 +102,14 @@ def place(
     options = {"ranks": ranks, "threads": threads, "unit": unit, "order": order, "smt": smt, "memory": memory}
     try:
         if context.args:
-            raise ValueError(f"cannot take the word {context.args[0]!r}; try --place {context.args[0]}")
+            raise ValueError(f"cannot use {context.args[0]!r} (unexpected argument); try --place {context.args[0]}")
         text = sys.stdin.read() if lines == "-" else lines
         stated = {**options, "pages": pages, "torus": torus, "map": map_file}
         if text is None:
             text = request_text(request, stated)
         elif request is not None or any(value is not None for value in stated.values()):
             name = next((key for key, value in {"place": request, **stated}.items() if value is not None))
-            raise ValueError(f"cannot take --{name} beside --from, whose lines say where ranks go; give one of them")
+            raise ValueError(f"cannot use --{name} with --from (both define the placement); use one of them")
         machine = load_machine(on)
         topology, page_sizes = machine.topology, machine.page_sizes or None
         named = [name.strip() for text in launcher or () for name in text.split(",")]
@@ -104,6 +123,6 @@ def place(
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error
     print(writer.as_json(answer) if json else writer.syntax_text(answer) if launcher else writer.as_text(answer))
     if reason := machine.system.get("caches_unknown"):
-        print(f"octant: caches are not known: {reason}", file=sys.stderr)
+        print(f"octant: the caches are unknown: {reason}", file=sys.stderr)
     for note in () if json else writer.notes(answer):
         print(f"octant: {note}", file=sys.stderr)

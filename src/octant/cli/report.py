@@ -1,4 +1,4 @@
-"""`octant report`: a run as a table and as one HTML file."""
+"""`octant report`: show a run as a table, and write its HTML report."""
 
 from __future__ import annotations
 
@@ -9,27 +9,24 @@ import typer
 
 from octant.cli import _complete
 from octant.cli._help import SEE
-from octant.cli._options import NotesOption, StoreOption, SvgOption, files_option
+from octant.cli._options import AllSamplesOption, NotesOption, StoreOption, SvgOption, files_option
 from octant.failure import Exit, Refusal
 
 ShareOption = Annotated[
-    bool, files_option("--share", help="Leave out user and host names, paths and secrets [default file: shared.html].")
-]
-AllSamplesOption = Annotated[
-    bool, files_option("--all-samples", help="Keep every sample in the HTML file [default: 1 MB of them].")
+    bool, files_option("--share", help="Remove user names, host names, paths and secrets [file: shared.html].")
 ]
 ModelOption = Annotated[
     str,
     typer.Option(
         "--model",
         metavar="NETWORK",
-        help="Draw this network beside messages [default: the node, where the run measured its messages].",
+        help="Draw the prediction of this network with the measured messages [default: the node itself].",
     ),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("report", rich_help_panel=SEE)(report)
 
 
@@ -37,28 +34,28 @@ def report(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="A run: its id, its folder, last or previous.", autocompletion=_complete.runs
+            metavar="RUN", help="Run: its id, its directory, last or previous.", autocompletion=_complete.runs
         ),
     ] = "last",
     output: Annotated[
-        Path | None, files_option("-o", "--output", help="The HTML file [default: report.html in the run's folder].")
+        Path | None, files_option("-o", "--output", help="HTML file [default: report.html in the run's directory].")
     ] = None,
-    pictures: Annotated[bool, typer.Option("--pictures", help="Draw the pictures here too.")] = False,
+    pictures: Annotated[bool, typer.Option("--pictures", help="Also draw the charts in the terminal.")] = False,
     share: ShareOption = False,
     all_samples: AllSamplesOption = False,
     model: ModelOption = "",
     svg: SvgOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; no HTML file.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON; write no HTML file.")] = False,
 ) -> None:
-    """Show a run: the table here, the pictures in one HTML file whose path is the last line.
+    """Show a run as a table and write an HTML report with charts.
 
-    With --share the HTML file is for others, and only its path is printed.
+    The last line of the output is the path of the HTML file; with --share, it is the only line.
     """
     from octant.analysis.summary import summarise
     from octant.cli._stored import find_run
-    from octant.report.charts.files import write_svgs
+    from octant.report.charts.draw import write_svgs
     from octant.report.charts.pictures import pictures as pictures_of
     from octant.report.export import sharing, tidy
     from octant.report.page import run_page
@@ -66,26 +63,27 @@ def report(
     from octant.report.tables import text
 
     if json and output is not None:
-        raise Refusal("cannot write an HTML file with --json (it prints figures only); leave out one", Exit.WRONG_WORD)
+        why = "--json writes no HTML file"
+        raise Refusal(f"cannot use --output with --json ({why}); use one of them", Exit.WRONG_WORD)
     run = find_run(store, name)
     summary = summarise(run, all_metrics=True)
     if model:
         from octant.network import load
-        from octant.simulate.beside import with_model
+        from octant.simulate.model_comparison import with_model
 
         summary = with_model(summary, load(model))
     clean = sharing.cleaner(run) if share else str
     drawn = () if json and svg is None else pictures_of(summary)
     if svg is not None:
         write_svgs((sharing.cleaned(one, clean) for one in drawn), svg, run.id)
-    said = RunReport(summary, first_screen(summary), drawn)
+    shown = RunReport(summary, first_screen(summary), drawn)
     if json:
-        print(tidy.as_json(said, clean=clean))
+        print(tidy.as_json(shown, clean=clean))
         return
     path = output or run.folder / ("shared.html" if share else "report.html")
-    run_page.write(said, path, clean, all_samples)  # first: a file that cannot be written is refused at once
-    if not share:  # the table breaks lines inside of what is to be hidden
-        text.show(said, notes=notes)
+    run_page.write(shown, path, clean, all_samples)  # before the table, so that an error is reported at once
+    if not share:  # the table may break lines within a text to be removed
+        text.show(shown, notes=notes)
     if pictures:
         text.show_pictures([sharing.cleaned(one, clean) for one in drawn])
     print(path)

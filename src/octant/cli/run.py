@@ -1,4 +1,4 @@
-"""`octant run`, `octant evaluate`, `octant resume`, `octant runs`: measure, and keep what was measured."""
+"""`octant run`, `octant evaluate`, `octant resume`, `octant runs`: measure and list runs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from octant.cli._measure import create, finish
 from octant.cli._options import (
     AllowOption,
     AllowProgramOption,
+    AllSamplesOption,
     HostsOption,
     JsonOption,
     LauncherOption,
@@ -41,34 +42,40 @@ if TYPE_CHECKING:
     from octant.request import Request
     from octant.store import StoredRun
 
-job_option = options_under("As a job of a batch system")
+job_option = options_under("Batch job (with --launcher sbatch, pbs, lsf or flux)")
 
 REPORT_S, POINT_REPORT_S = 1.0, 0.0085
-"""What figures and report take on a core, and of it each point."""
+"""CPU seconds of figures and report: constant part, and per point."""
 
 ModeOption = Annotated[
-    str, measured_option(help="one, star (one rank per core, each alone), threads, or all (ranks together).")
+    str,
+    measured_option(
+        help="Mode: one (one rank), star (independent ranks on all cores), threads (one rank with threads on all "
+        "cores), or all (communicating ranks)."
+    ),
 ]
 WorkloadArgument = Annotated[
     str,
-    typer.Argument(help="Name of a workload; `octant workloads` lists them.", autocompletion=_complete.workloads),
+    typer.Argument(help="Name of a workload (see `octant workloads`).", autocompletion=_complete.workloads),
 ]
 KnobsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Values may be lists: bytes=1MiB,64MiB.")
+    list[str] | None,
+    typer.Argument(metavar="[KNOB=VALUE]...", help="Knobs of the workload; lists are allowed: bytes=1MiB,64MiB."),
 ]
-ScriptOption = Annotated[Path | None, job_option(help="With a batch system: write the job script here.")]
-SubmitOption = Annotated[bool, job_option("--submit", help="With a batch system: submit the job script.")]
-MinutesOption = Annotated[int, job_option(min=1, max=525_600, help="With a batch system: time limit.")]
+ScriptOption = Annotated[Path | None, job_option(help="Write the job script to this file.")]
+SubmitOption = Annotated[bool, job_option("--submit", help="Submit the job script.")]
+MinutesOption = Annotated[int, job_option(min=1, max=525_600, help="Time limit of the job, in minutes.")]
 DirectiveOption = Annotated[
-    list[str] | None, job_option(help="With a batch system: a directive of its own (repeatable).")
+    list[str] | None, job_option(help="Directive of the batch system for the job script (repeatable).")
 ]
 OnModelOption = Annotated[
-    str, measured_option("--on-model", help="Simulate on this network of `octant model list` with SimGrid instead.")
+    str,
+    measured_option("--on-model", help="Simulate the workload with SimGrid on this network (see `octant model list`)."),
 ]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands of this file."""
+    """Add the commands of this file."""
     for command in (evaluate, run, resume, runs):
         kind = ProgramCommand if command in (run, resume) else None
         app.command(command.__name__, cls=kind, rich_help_panel=MEASURE)(command)
@@ -99,50 +106,61 @@ def run(
     show_output: ShowOutputOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure one workload, or a program of yours: octant run [KNOB=VALUE]... -- COMMAND.
+    """Measure one workload, or your own program.
 
-    It runs here or as a job of a batch system (--launcher sbatch, pbs, lsf or flux, --script).
+    To measure a program: octant run [KNOB=VALUE]... -- COMMAND
     """
     from octant.cli._run import RunOptions, run_program, run_workload
-    from octant.runs.command_line import Where
+    from octant.runs.command_line import LaunchTarget
 
     words = tuple(knobs or ())
     options = RunOptions(
-        words, ranks, mode, repeats, Where(place, launcher, hosts, link), tuple(mpi or ()), script, submit, minutes,
+        words, ranks, mode, repeats, LaunchTarget(place, launcher, hosts, link), tuple(mpi or ()), script, submit,
+        minutes,
         tuple(directive or ()), on_model, notes, store, timeout, only_safe, json, show_output,
     )  # fmt: skip
     if program.command is not None:
         run_program(program, replace(options, knobs=(*([workload] if workload else []), *words)))
         return
     if not workload:
-        why = "nothing is named"
+        why = "neither a workload nor a program is named"
         raise Refusal(f"cannot measure ({why}); try octant run stream, or octant run -- ./app", Exit.WRONG_WORD)
     program.refuse_alone("octant run", show_output)
     run_workload(workload, options)
 
 
 def evaluate(
-    quick: Annotated[bool, typer.Option("--quick/--full", help="About two minutes, or the full suite.")] = True,
-    suite: Annotated[str, typer.Option(help="Instead: a suite by its name, or a file of yours.")] = "",
-    listed: Annotated[bool, typer.Option("--list", help="List the suites that come with Octant instead.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick/--full", help="Run the quick suite (about two minutes) or the full suite (about an hour)."
+        ),
+    ] = True,
+    suite: Annotated[str, typer.Option(help="Run this suite instead: a name of --list, or a file.")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="List the suites of Octant and exit.")] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="Only this workload (repeatable).", autocompletion=_complete.workloads)
+        list[str] | None,
+        typer.Option(help="Measure only this workload of the suite (repeatable).", autocompletion=_complete.workloads),
     ] = None,
     allow: AllowProgramOption = None,
     notes: NotesOption = False,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     json: JsonOption = False,
+    all_samples: AllSamplesOption = False,
 ) -> None:
-    """Measure this machine, compare with its limits, and write a report."""
+    """Measure this machine and compare it with its hardware limits.
+
+    The results are printed and written to an HTML report.
+    """
     from octant import suites
     from octant.cli._stored import warn
     from octant.machine.discover import discover
     from octant.runs import command_line
-    from octant.runs.declared import nothing_fits
-    from octant.runs.durations import learned
+    from octant.runs.cell_costs import explain_no_fit
+    from octant.runs.durations import load_durations
     from octant.runs.knobs import check_requests
-    from octant.runs.programs.allowed import check_allowed
+    from octant.runs.programs.permissions import check_allowed
     from octant.store import open_store
 
     if listed:
@@ -155,41 +173,50 @@ def evaluate(
     kept = [command_line.find_workload(one).name for one in only or []]
     chosen = suites.load(name)
     for why in suites.absent(chosen, name).values():
-        typer.echo(f"octant: {why}; what the suite {name} asks of it is left out", err=True)
+        typer.echo(f"octant: {why}; its requests in the suite {name} are skipped", err=True)
     requests = suites.requests(chosen, machine, kept, name, allow or (), warn)
     check_allowed(requests, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
-    for request, why in ((request, nothing_fits(request, machine)) for request in requests):
+    for request, why in ((request, explain_no_fit(request, machine)) for request in requests):
         if why:
-            typer.echo(f"octant: {request.show.title} is left out: {why}", err=True)
+            typer.echo(f"octant: {request.show.title} is skipped: {why}", err=True)
             requests = tuple(one for one in requests if one is not request)
     if missing := [one for one in kept if one not in {request.subject.workload for request in requests}]:
-        why = f"the suite {name} asks nothing of it here"
+        why = f"the suite {name} has no request for it on this machine"
         raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
     if not requests:
-        why = f"this installation has none of the workloads of the suite {name}, or the machine lacks what they need"
+        why = f"no workload of the suite {name} is available in this installation and on this machine"
         raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
     check_requests(requests)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])
     screen = suites.first_screen(chosen, machine, only or ())
     run = create(to, title, machine, requests, "evaluate", screen=screen, benchmark="evaluate")
-    finish(to, run, timeout, shown(json, notes, page=True), _report_s(run), learned(to, machine, run.id))
+    finish(
+        to,
+        run,
+        timeout,
+        shown(json, notes, page=True, all_samples=all_samples),
+        _report_s(run),
+        load_durations(to, machine, run.id),
+    )
 
 
 def _report_s(run: StoredRun) -> float:
-    """How long figures and page take: they read every sample."""
+    """Estimate the seconds that figures and page take."""
     return REPORT_S + POINT_REPORT_S * sum(len(launch.cells()) for launch in run.launches)
 
 
 @takes_program
 def resume(
     program: ProgramWords,
-    name: Annotated[str, typer.Argument(metavar="RUN", help="A run: its id, last or previous.")] = "last",
+    name: Annotated[str, typer.Argument(metavar="RUN", help="Run to resume: its id, last or previous.")] = "last",
     knobs: Annotated[
-        list[str] | None, typer.Argument(metavar="[KNOB=VALUE]...", help="Of a program: its knobs, given again.")
+        list[str] | None,
+        typer.Argument(metavar="[KNOB=VALUE]...", help="Knobs of the program, as in the original command."),
     ] = None,
     from_file: Annotated[
-        str, typer.Option("--from", metavar="FILE", help="Of a study or suite with programs: its file, given again.")
+        str,
+        typer.Option("--from", metavar="FILE", help="File of the study or suite, required if it contains programs."),
     ] = "",
     allow: AllowOption = None,
     notes: NotesOption = False,
@@ -198,9 +225,10 @@ def resume(
     show_output: ShowOutputOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Measure what a stopped run still lacks; of a program: octant resume RUN [KNOB=VALUE]... -- COMMAND.
+    """Resume a stopped run: measure the launches that are missing.
 
-    Nothing that only a store says is started: the command line and all that changes it are given again, and compared.
+    To resume the run of a program, repeat its command line: octant resume RUN [KNOB=VALUE]... -- COMMAND. Octant
+    compares it with the stored one and never starts a command of a store.
     """
     from octant.cli._pair import line_of
     from octant.cli._rounds import command
@@ -208,29 +236,29 @@ def resume(
     from octant.cli._stored import find_run
     from octant.runs.knobs import check_requests
     from octant.runs.plan import check_stored
-    from octant.runs.programs import again
+    from octant.runs.programs import resume_checks
     from octant.store import Store, open_store
 
-    # Another run than the last would be measured on if the last could not be read.
+    # `find_run` would choose an older run if the last one could not be read.
     run = open_store(store).find("last") if name == "last" else find_run(store, name)
     if run.imported:
-        why = f"it was imported, {run.source}"
-        raise Refusal(f"cannot resume {run.id} ({why}); try octant import with a longer output", Exit.WRONG_WORD)
+        why = f"it was imported: {run.source}"
+        raise Refusal(f"cannot resume {run.id} ({why}); import a longer output instead", Exit.WRONG_WORD)
     if run.pair:
         of_program = any(request.subject.command for request in run.requests)
         more = line_of(run) if of_program else command(run.pair, run.id, run.pair.rounds)
-        raise Refusal(f"cannot resume {run.id} alone (it is measured in turn with {run.pair.partner}); try {more}")
+        raise Refusal(f"cannot resume {run.id} alone (its rounds alternate with {run.pair.partner}); try {more}")
     if from_file:
-        again.check_stated(run, _stated(run, from_file, allow or ()), from_file)
+        resume_checks.check_repeated_file(run, _stated(run, from_file, allow or ()), from_file)
     elif program.command is None:
-        again.check_unnamed(run)
+        resume_checks.check_no_program(run)
         program.refuse_alone(f"octant resume {run.id}", show_output)
         if knobs:
-            why = "knobs of a run are stored with it"
+            why = "the knobs are stored with the run"
             raise Refusal(f"cannot set {knobs[0]} ({why}); try octant resume {run.id}", Exit.WRONG_WORD)
     else:
-        again.check_given(run, program.command, knobs or (), program.options, allow or ())
-    check_stored(run.launches, allow or (), given=bool(from_file) or program.command is not None)
+        resume_checks.check_repeated_command(run, program.command, knobs or (), program.options, allow or ())
+    check_stored(run.launches, allow or (), is_repeated=bool(from_file) or program.command is not None)
     check_requests({launch.request.key: launch.request for launch in run.remaining()}.values())
     for request in run.requests if program.command else ():
         report_remarks(request)
@@ -241,9 +269,9 @@ def resume(
 
 
 def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Request]:
-    """What the study or suite of a stored run asks by its file, whose programs are all allowed."""
+    """Return the requests of the study or suite of a stored run, read from its file; all programs are allowed."""
     from octant import suites
-    from octant.runs.programs.allowed import check_allowed
+    from octant.runs.programs.permissions import check_allowed
     from octant.study import outcome
 
     if run.study:
@@ -254,7 +282,7 @@ def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Reque
 
 
 def _of_study(json: bool) -> Callable[[StoredRun], None]:
-    """A callback that shows the verdicts of a run of a study, and writes its page."""
+    """Return a callback that shows the verdicts of a study's run and writes its page."""
     from octant.cli._study import show_run
     from octant.study.outcome import outcome_of_run
     from octant.study.stored import study_run

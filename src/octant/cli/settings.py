@@ -1,4 +1,4 @@
-"""`octant settings`: settings old and new by any of their names, and a check for names that libraries ignore."""
+"""`octant settings`: explain settings by their old and new names, and check names for the MPI library."""
 
 from typing import Annotated, Any
 
@@ -9,15 +9,15 @@ from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("settings", cls=_AnyName, rich_help_panel=MACHINE)(settings)
 
 
 class _AnyName(PageCommand):
-    """Names may begin with `-`: flags of compilers and options of launchers are settings, too."""
+    """A command whose arguments may begin with `-`, because compiler flags and launcher options are settings."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Options of this command first, then every other word as a name."""
+        """Parse the options of this command; all other arguments are names."""
         flags = {flag: parameter for parameter in self.get_params(ctx) for flag in parameter.opts}
         options: list[str] = []
         names: list[str] = []
@@ -37,17 +37,19 @@ def settings(
     name: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME|NAME=VALUE]...", help="A flag, variable, keyword or tool, old or new; or a phrase."
+            metavar="[NAME|NAME=VALUE]...",
+            help="Flag, environment variable, keyword or tool, old or current; or words to search for.",
         ),
     ] = None,
-    library: Annotated[str, typer.Option(help="Query this installed library: auto, mpich, openmpi or intelmpi.")] = "",
+    library: Annotated[
+        str, typer.Option(help="Query this installed MPI library: auto, mpich, openmpi or intelmpi.")
+    ] = "",
     check: Annotated[
-        bool, typer.Option("--check", help="Check the names (or the environment) against the installed library.")
+        bool, typer.Option("--check", help="Check the names, or the environment, against the MPI library.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Explain settings, old and new, with the lines that replace an old one, or check names for the MPI library in
-    use."""
+    """Explain old and current settings, or check their names."""
     import os
 
     from octant.failure import Exit, Refusal

@@ -1,4 +1,4 @@
-"""`octant study`: questions as files, answered here and compared with published results."""
+"""`octant study`: run studies and compare them with published results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from octant.cli._options import (
 )
 from octant.failure import Exit
 
-NameArgument = Annotated[str, typer.Argument(help="A study that `octant study list` names, or a study file.")]
+NameArgument = Annotated[str, typer.Argument(help="Study: a name of `octant study list`, or a file.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands of this file."""
-    group = typer.Typer(
-        help="Questions as files, answered here and compared with published results.", no_args_is_help=True
-    )
+    """Add the commands of this file."""
+    group = typer.Typer(help="Answer questions and compare with published results.", no_args_is_help=True)
     group.command("list")(list_)
     group.command("show")(show)
     group.command("run")(run)
@@ -34,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(json: JsonOption = False) -> None:
-    """List the studies that come with Octant, and count the published findings that can be tested here."""
+    """List the studies and how many of their findings are testable here."""
     from octant.machine.discover import discover
     from octant.report.study import text as study
 
@@ -42,7 +40,7 @@ def list_(json: JsonOption = False) -> None:
 
 
 def show(name: NameArgument, json: JsonOption = False) -> None:
-    """Show what a study asks, and which part this machine can answer."""
+    """Show the question of a study and what can be tested on this machine."""
     from octant.machine.discover import discover
     from octant.report.study import text as study
 
@@ -52,7 +50,8 @@ def show(name: NameArgument, json: JsonOption = False) -> None:
 def run(
     name: NameArgument,
     repeats: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Launches of each combination [default: the study's].")
+        int | None,
+        typer.Option(min=1, max=1000, help="Number of launches per configuration [default: that of the study]."),
     ] = None,
     seed: Annotated[
         int | None,
@@ -63,12 +62,15 @@ def run(
     timeout: TimeoutOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run a study here, then report on it. Ctrl-C keeps what was measured; `octant resume` continues."""
+    """Run a study on this machine and print its verdicts.
+
+    Ctrl-C keeps all measurements; `octant resume` continues.
+    """
     from octant.cli._measure import end_command
     from octant.cli._stored import measure
     from octant.cli._study import show_run
     from octant.machine.discover import discover
-    from octant.runs.ends import End, ends_of
+    from octant.runs.exit_reasons import ExitReason, list_exit_reasons
     from octant.store import open_store
     from octant.study import outcome
     from octant.study.stored import study_run
@@ -79,38 +81,39 @@ def run(
     )
     found = outcome.outcome_of_run(study_run(begun))
     show_run(found, json)
-    ends = ends_of(begun)
+    ends = list_exit_reasons(begun)
     if not ends and not found.values.by_cell:
-        ends = [End(Exit.CANNOT_RUN, f"cannot report a value ({[*found.values.absent.values()][-1]})")]
+        why = [*found.values.absent.values()][-1]
+        ends = [ExitReason(Exit.CANNOT_RUN, f"cannot report a value ({why}); try octant doctor")]
     end_command(ends)
 
 
 def report(
-    name: Annotated[str, typer.Argument(help="A study (its last run), or the id of a run of one.")],
+    name: Annotated[str, typer.Argument(help="Study (its last run is shown), or the id of a run of a study.")],
     output: PageOption = None,
     svg: SvgOption = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the published table beside ours, and the verdict on each finding."""
+    """Show the results of a study and its verdicts."""
     from octant.cli import _study
     from octant.cli._own_run import own_run
     from octant.cli._stored import report_damage
     from octant.store import open_store
     from octant.study import outcome
-    from octant.study.local_reference import NO_RUN
+    from octant.study.local_reference import NO_LOCAL_RUN
     from octant.study.stored import study_run
 
     if outcome.is_model(name):
-        wanted = outcome.wanted_own_run(name)
-        found = outcome.outcome_of_model(name, own_run(store, wanted) if wanted else NO_RUN)
+        wanted = outcome.wanted_local_run(name)
+        found = outcome.outcome_of_model(name, own_run(store, wanted) if wanted else NO_LOCAL_RUN)
     else:
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)
         found = outcome.outcome_of_run(study_run(run))
     _study.show(found, json)
     if svg is not None:
-        from octant.report.charts.files import write_svgs
+        from octant.report.charts.draw import write_svgs
         from octant.report.study.pictures import pictures
 
         write_svgs(pictures(found), svg, found.run.id if found.run else found.name)

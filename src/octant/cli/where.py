@@ -1,4 +1,4 @@
-"""`octant where`, `octant bind`: where a program's threads and memory are, and the command that places them."""
+"""`octant where`, `octant bind`: show where threads and memory of a program are, and place them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from octant.cli._options import MOST_RANKS, JsonOption
 if TYPE_CHECKING:
     from octant.runs.command_line import PlacementForms
 
-PlaceOption = Annotated[str, typer.Option(help="Ranks x threads and where they go: 2x4,unit=core,memory=local.")]
-Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="The program and its arguments, after --.")]
+PlaceOption = Annotated[
+    str, typer.Option(help="Placement: RANKSxTHREADS and options, e.g. 2x4,unit=core,memory=local.")
+]
+Program = Annotated[list[str], typer.Argument(metavar="PROGRAM...", help="Program and its arguments, after --.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the commands of this file."""
+    """Add the commands of this file."""
     app.command("where", rich_help_panel=PLACE)(where)
     app.command("bind", rich_help_panel=PLACE)(bind)
 
@@ -26,21 +28,23 @@ def register(app: typer.Typer) -> None:
 def where(
     program: Program,
     ranks: Annotated[
-        int | None, typer.Option(min=1, max=MOST_RANKS, help="Ranks [default: those of --place, or 1].")
+        int | None, typer.Option(min=1, max=MOST_RANKS, help="Number of ranks [default: that of --place, or 1].")
     ] = None,
     place: PlaceOption = "",
-    launcher: Annotated[str, typer.Option(help="direct, mpiexec, srun, flux [default: the one available].")] = "",
-    to: Annotated[Path | None, typer.Option(help="Write here instead of to standard error.")] = None,
+    launcher: Annotated[
+        str, typer.Option(help="Launcher: direct, mpiexec, srun or flux [default: the one available].")
+    ] = "",
+    to: Annotated[Path | None, typer.Option(help="Write the table to this file instead of standard error.")] = None,
     pages: Annotated[
-        bool, typer.Option("--pages", help="Also its memory by segment and page size; of a process by its number, too.")
+        bool, typer.Option("--pages", help="Also show memory by segment and page size; accepts a PID.")
     ] = False,
-    live: Annotated[bool, typer.Option("--watch", help="A process by its number: show it until it ends.")] = False,
+    live: Annotated[bool, typer.Option("--watch", help="Watch the process with this PID until it exits.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a program and show, for every rank and thread, where it ran and where its memory is.
+    """Run a program and show where its ranks, threads and memory are.
 
-    The program keeps its input, output and exit code; the table goes to standard error. With --pages or --watch and a
-    number, that process is looked at instead, once or until it ends, and the table goes to standard output.
+    The program keeps its input, output and exit code; the table goes to standard error. If the argument of --pages or
+    --watch is a PID, Octant shows that process once or until it exits, on standard output.
     """
     from octant.failure import Exit, Refusal
     from octant.launch import bind as words
@@ -55,8 +59,8 @@ def where(
         print(text) if to is None else save(to, text + "\n", "try another --to FILE")
         return
     if live:
-        why = "it shows a process that runs already"
-        raise Refusal(f"cannot watch {program[0]!r} ({why}); try --watch with the number of one", Exit.WRONG_WORD)
+        why = "--watch takes the PID of a running process"
+        raise Refusal(f"cannot watch {program[0]!r} ({why}); try octant where --watch PID", Exit.WRONG_WORD)
     if to is not None:
         save(to, "", "try another --to FILE")  # before the program runs, which may take hours
     asked = _request(place) if place else None
@@ -80,7 +84,7 @@ def where(
 
 
 def _followed(pid: int, pages: bool, live: bool, json: bool) -> str:
-    """What is seen of a process that runs already; `live`: until it ends, and drawn anew where a terminal is."""
+    """Return the placement of a running process; `live`: watch it until it exits, on a terminal with updates."""
     import sys
 
     from octant.launch.watch import follow
@@ -99,9 +103,12 @@ def _followed(pid: int, pages: bool, live: bool, json: bool) -> str:
 
 def bind(
     place: PlaceOption,
-    json: Annotated[bool, typer.Option("--json", help="The command as a JSON list.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the command as a JSON list.")] = False,
 ) -> None:
-    """Print the command that gives this placement to the ranks of any launcher: put it before the program."""
+    """Print the command prefix that applies a placement.
+
+    Put it before the program in the command line of any launcher.
+    """
     import json as codec
     import shlex
 
@@ -117,7 +124,7 @@ def _request(place: str) -> PlacementForms:
     from octant.machine.discover import discover
     from octant.runs import command_line
 
-    asked = command_line.requested(place, discover())
+    asked = command_line.resolve_placement(place, discover())
     for remark in asked.placement.remarks:
         typer.echo(f"octant: {remark}", err=True)
     return asked

@@ -1,4 +1,4 @@
-"""`octant workloads`: what can be measured, and how."""
+"""`octant workloads`: list or show workloads."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from octant.cli._options import JsonOption
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this file."""
+    """Add the command of this file."""
     app.command("workloads", rich_help_panel=MEASURE)(workloads)
 
 
@@ -18,12 +18,13 @@ def workloads(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="Show the page, metrics, limits and knobs of this one.", autocompletion=_complete.workloads
+            help="Show the description, metrics, limits and knobs of this workload.",
+            autocompletion=_complete.workloads,
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the workloads by family, or show one: its page, metrics, limits and knobs."""
+    """List the workloads, or describe one workload."""
     from octant.report.tables import workloads as writer
 
     if name is None:

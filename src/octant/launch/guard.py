@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from octant.machine.cpusets import parse_cpus
-from octant.record import Amount, Given, Natural, Taken
+from octant.record import Amount, Natural, RankResources, RankTimes
 
 FILE_LIMIT = 16 * 2**20
 """Bytes of a report that are read; a line has less than a kilobyte, and 100 bytes more for each thread seen."""
@@ -70,8 +70,8 @@ class GuardReport:
     major_faults: int
     voluntary_switches: int
     involuntary_switches: int
-    given: Given  # masks of the threads that used CPU time; without a look, the mask that the program was started with
-    lost: Taken
+    given: RankResources  # masks of the threads that used CPU time, else the initial mask
+    lost: RankTimes
     pressure_s: float | None = None  # in which a thread of the control group, or of the system, waited for a CPU
     rank: int | None = None
     local_rank: int | None = None
@@ -125,8 +125,8 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     major_faults: Natural
     voluntary_switches: Natural
     involuntary_switches: Natural
-    given: Given
-    lost: Taken
+    given: RankResources
+    lost: RankTimes
     pressure_s: Amount | None = None
     rank: Natural | None = None
     local_rank: Natural | None = None

@@ -1,4 +1,4 @@
-"""The network model's Python face: networks, traffic, answers, and the questions one asks of them."""
+"""Python interface of the network model: networks, traffic patterns, solvers and predictions."""
 
 from octant.network.files import NetworkFile, load, names
 from octant.network.predictions import Bottleneck, Bound, Prediction

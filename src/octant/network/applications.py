@@ -1,4 +1,4 @@
-"""Applications on the model: HPCC Global FFT and random ring, and the message experiments of Blue Gene/P."""
+"""Applications on the model: HPCC Global FFT and random ring, message experiments of Blue Gene/P, and all-to-all."""
 
 import math
 from dataclasses import dataclass
@@ -21,8 +21,9 @@ FftForm = Literal["paper", "consistent"]
 class FftModel:
     """Parameters of the six-step FFT: transposes at `bandwidth`, row FFTs at `efficiency` × `peak`.
 
-    The paper's form charges each of the two compute phases 5 n lg n flops; they do 2.5 n lg n each, so its
-    efficiency of 0.30 is an effective one. The consistent form charges what is done and needs 0.14 to 0.17.
+    The form of the paper assigns 5 n lg n flops to each of the two compute phases. They execute 2.5 n lg n each, so
+    that its efficiency of 0.30 is an effective value. The consistent form uses the executed flops, with an efficiency
+    of 0.14 to 0.17.
     """
 
     form: FftForm = "paper"
@@ -31,7 +32,7 @@ class FftModel:
     points_per_node_lg: float = 30.0
 
     def rate(self, nodes: int, bandwidth_bytes_per_s: float) -> float:
-        """Flop/s of the whole system (The Power 775 Architecture at Scale, section 4.3)."""
+        """Return flop/s of the whole system (The Power 775 Architecture at Scale, section 4.3)."""
         compute = {"paper": 10.0, "consistent": 5.0}[self.form]
         efficiency = self.efficiency or {"paper": 0.30, "consistent": 0.155}[self.form]
         flops = efficiency * self.peak_flops
@@ -40,7 +41,7 @@ class FftModel:
         return nodes * 5 * lg_n * b * flops / (48 * flops + compute * b * lg_n)
 
     def of_peak(self, nodes: int, bandwidth_bytes_per_s: float) -> float:
-        """Part of the system's peak."""
+        """Return the share of the peak of the system."""
         return self.rate(nodes, bandwidth_bytes_per_s) / (nodes * self.peak_flops)
 
 
@@ -59,7 +60,7 @@ PAPER_FFT = FftModel()
 
 
 def global_fft(network: NetworkFile, nodes: int, model: FftModel = PAPER_FFT) -> FftPoint:
-    """HPCC Global FFT; each transpose runs at the rate that the network gives PTRANS at that size."""
+    """Predict HPCC Global FFT; each transpose has the rate of PTRANS on the network at that size."""
     sized = network
     if isinstance(network.topology, TwoLevelDirect):
         per_supernode = network.topology.drawers * network.topology.octants - len(network.topology.holes)
@@ -73,7 +74,7 @@ class RingPoint:
     """HPCC random ring at one size, per rank."""
 
     nodes: int
-    bytes_per_s: float  # with the empirical factor, if the machine has one
+    bytes_per_s: float  # including the empirical factor of the machine, if any
     ideal_bytes_per_s: float
     factor: float
     rings: int
@@ -82,25 +83,25 @@ class RingPoint:
 def random_ring(
     network: NetworkFile, nodes: int, rings: int = 100, message_bytes: float = 2e6, seed: int = 1
 ) -> RingPoint:
-    """Random ring bandwidth as HPCC defines it: message size over half the time of an exchange with both neighbours.
+    """Predict the random ring bandwidth of HPCC: message size over half the time of an exchange with both neighbours.
 
-    Every ring is a random order of all ranks; its time is that of the slowest link; rings are averaged geometrically.
-    HPCC draws 30 rings; the model draws more, so that its own luck stays below a percent or two.
+    Every ring is a random order of all ranks. Its time is that of the slowest link, and rings are averaged
+    geometrically. HPCC uses 30 rings; the model uses more, so that its statistical error is at most one or two percent.
     """
     ranks_per_node = network.endpoint.ranks
     sized = network.at_size(nodes)
     ranks = nodes * ranks_per_node
     if ranks < 2:
-        raise Refusal("cannot make a ring of one rank; try more nodes", Exit.WRONG_WORD)
+        raise Refusal("a ring needs at least 2 ranks; use more nodes", Exit.WRONG_WORD)
     node_of_rank = place(sized, "block", ranks, ranks_per_node)
     traffics = []
     for ring in range(rings):
         sources, targets, units = _network.ring(ranks, seed + ring)
         flows = Flows(sources, targets, units * message_bytes).placed(node_of_rank)
         traffics.append(TrafficPattern("random-ring", "B", bulk(sized), sized.topology.active(), flows).native())
-    asked = engine(sized, sized.build())
+    routed = engine(sized, sized.build())
     shape = TrafficPattern("random-ring", "B", bulk(sized), sized.topology.active()).shape
-    times_s = 1 / np.array(asked.each(traffics, shape))
+    times_s = 1 / np.array(routed.each(traffics, shape))
     ideal = math.exp(float(np.mean(np.log(message_bytes / (times_s / 2)))))
     residual = network.residual.get("random-ring")
     factor = residual.factor(nodes) if residual else 1.0
@@ -109,7 +110,7 @@ def random_ring(
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the message experiments of Worley's BG/P paper, section 4.2: what one pair exchanges while others do."""
+    """One of the message experiments of Worley's BG/P paper, section 4.2: bandwidth of one of several active pairs."""
 
     name: str
     sizes: tuple[int, int, int]
@@ -120,10 +121,10 @@ class Experiment:
 
 
 def pair_experiments(network: NetworkFile) -> tuple[Experiment, ...]:
-    """Bidirectional bandwidth per pair in (a) to (h) of Blue Gene/P's Figure 9, under the file's routing."""
+    """Return the bidirectional bandwidth per pair in (a) to (h) of Blue Gene/P's Figure 9, with the file's routing."""
     if not isinstance(network.topology, Torus) or len(network.topology.sizes) != 3:
         raise Refusal(
-            "cannot run the pair experiments on this network (they need a torus or mesh of three dimensions); try bgp",
+            "the pair experiments need a torus or mesh with three dimensions; try the network bgp",
             Exit.WRONG_WORD,
         )
     # name, sizes, ranks per node, number of pairs, distance of partners, second half numbered backwards
@@ -171,36 +172,36 @@ def _experiment(
 def alltoall_rate(
     network: NetworkFile, schedule: str, tasks_per_node: int = 32, window: int = 8, layout: str = "block"
 ) -> float:
-    """Bytes/s of a node in an all-to-all, packet by packet, each task going through its partners with one window.
+    """Return bytes/s of a node in an all-to-all, simulated packet by packet with one window per task.
 
     Task p's i-th partner is i (`linear`), p + i (`ring`), or P_p × i (`prime-stride`), modulo the number of tasks, P_p
     a prime of its own that is prime to that number (The Power 775 Architecture at Scale, section 4.3). Blocks of 1,024
     bytes travel with 128 bytes of overhead.
 
     Args:
-        network: where.
+        network: the network.
         schedule: `linear`, `ring` or `prime-stride`.
-        tasks_per_node: as many on every node.
-        window: packets that a task has in flight.
-        layout: which tasks a node has: neighbours (`block`), or any, drawn once (`random`).
+        tasks_per_node: number of tasks on every node.
+        window: packets in flight per task.
+        layout: tasks of a node: neighbours (`block`) or a random choice (`random`).
 
     Raises:
-        Refusal: no such schedule, or too few or too many tasks.
+        Refusal: the schedule or layout is unknown, or the number of tasks is out of range.
     """
     active = network.topology.active()
     tasks = len(active) * tasks_per_node
     if tasks < 2 or tasks_per_node > 2**16 or tasks > 4096:
-        raise Refusal(f"cannot schedule {tasks} tasks packet by packet; try 2 to 4096", Exit.WRONG_WORD)
+        raise Refusal(f"the number of tasks is 2 to 4096, not {tasks}; use another --size", Exit.WRONG_WORD)
     if schedule not in (known := ("linear", "ring", "prime-stride")):
-        text = f"cannot schedule an all-to-all by {schedule!r} (no such order); {suggestion(schedule, known)}"
+        text = f"unknown schedule {schedule!r} of an all-to-all; {suggestion(schedule, known)}"
         raise Refusal(text, Exit.WRONG_WORD)
     if layout not in (layouts := ("block", "random")):
-        text = f"cannot lay out tasks by {layout!r} (no such layout); {suggestion(layout, layouts)}"
+        text = f"unknown layout {layout!r} of tasks; {suggestion(layout, layouts)}"
         raise Refusal(text, Exit.WRONG_WORD)
     task, turn = np.meshgrid(np.arange(tasks), np.arange(tasks), indexing="ij")
     partner = {"linear": turn, "ring": (task + turn) % tasks}.get(schedule)
     if partner is None:
-        partner = np.array(_primes_beside(tasks))[:, None] * turn % tasks
+        partner = np.array(_coprime_primes(tasks))[:, None] * turn % tasks
     chosen = partner != task
     seat = np.random.default_rng(1).permutation(tasks) if layout == "random" else np.arange(tasks)
     sources, targets = seat[task[chosen]], seat[partner[chosen]]
@@ -215,8 +216,8 @@ def alltoall_rate(
     return float(flows.units.sum()) / len(active) / answer.time_s
 
 
-def _primes_beside(count: int) -> list[int]:
-    """The first `count` primes that do not divide `count`."""
+def _coprime_primes(count: int) -> list[int]:
+    """Return the first `count` primes that do not divide `count`."""
     found: list[int] = []
     candidate = 2
     while len(found) < count:

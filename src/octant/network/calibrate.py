@@ -1,4 +1,4 @@
-"""Calibration: capacities from measured or published points, as ranges."""
+"""Calibration of link capacities from measured or published rates, with ranges."""
 
 import math
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from octant.network.traffic import TrafficPattern, make
 
 _ENDPOINTS = ("injection", "ejection")
 MOST_SOLVED_NODES = 1 << 19
-"""Of the networks of all sizes of a calibration together; half a million nodes take a second."""
+"""Maximum number of nodes of all networks of a calibration; half a million nodes take a second."""
 MOST_FITTED = 80
-"""Points times classes of a fit: where points contradict one another, its time grows with the square."""
+"""Maximum product of points and classes of a fit; the time for inconsistent points grows with its square."""
 
 
 @dataclass(frozen=True)
 class MeasuredRate:
-    """One point: the rate of a traffic at a size, in base units, good to `tolerance` (relative).
+    """The rate of a traffic at a size, in base units, with a relative tolerance.
 
-    `at_least` and `at_most` are one-sided: what a text says ("no longer limits", "drops") without giving a number.
+    `at_least` and `at_most` are one-sided bounds.
     """
 
     size: int
@@ -35,49 +35,49 @@ class MeasuredRate:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One capacity, in units of the traffic per second, with the range in which every point stays within tolerance."""
+    """One capacity, in units of the traffic per second, with the range in which every rate is within its tolerance."""
 
     link_class: str
-    value: float  # of equally good ones that no point bounds from above (below), the least (largest)
-    low: float  # zero: nothing bounds it from below
-    high: float  # infinite: nothing bounds it from above
+    value: float  # if unbounded above (below), the least (largest) of the equally good values
+    low: float  # zero: no lower bound
+    high: float  # infinite: no upper bound
     resource: Literal["bytes", "packets"] = "bytes"
-    each: float = 1.0  # bytes or packets that one unit of the traffic costs there
+    each: float = 1.0  # bytes or packets per unit of the traffic
 
     @property
     def determined(self) -> bool:
-        """Whether both ends are bounded by evidence."""
+        """Whether both ends are bounded."""
         return self.low > 0 and math.isfinite(self.high)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Fitted capacities and what each point says of them."""
+    """Fitted capacities, with the residual of each rate."""
 
     traffic: str
     parameters: tuple[Parameter, ...]
     misfit: float  # root mean square of (model - value) / tolerance
-    residuals: tuple[float, ...]  # relative, model over value minus one, by point
+    residuals: tuple[float, ...]  # model over value minus one, by point
     unit: str = ""  # of the traffic
-    widened: float = 1.0  # times its tolerance that the best fit misses a point
+    widened: float = 1.0  # largest residual of the best fit over its tolerance, at least 1
 
 
 Case = tuple[NetworkFile, TrafficPattern]
 
 
 def calibrate(network: NetworkFile, traffic: str, points: Sequence[MeasuredRate], free: Sequence[str]) -> Calibration:
-    """Fits the capacities of the `free` link classes to the rates of a traffic at the points' sizes.
+    """Fit the capacities of the `free` link classes to the rates of a traffic at several sizes.
 
     Raises:
-        Refusal: the sizes have more than `MOST_SOLVED_NODES` together, or as `fit`.
+        Refusal: the networks have more than `MOST_SOLVED_NODES` nodes together, or as `fit`.
     """
     _check_count(points, free)
     sized = {size: network.at_size(size) for size in {point.size for point in points}}
     nodes = sum(one.topology.nodes() for one in sized.values())
     if nodes > MOST_SOLVED_NODES:
         raise Refusal(
-            f"cannot calibrate at {len(sized)} sizes ({nodes} nodes together, at most {MOST_SOLVED_NODES}); "
-            "give fewer or smaller sizes",
+            f"{len(sized)} sizes with {nodes} nodes in total are too many (maximum: {MOST_SOLVED_NODES} nodes); "
+            "use fewer or smaller sizes",
             Exit.WRONG_WORD,
         )
     cases = {size: (one, make(one, traffic)) for size, one in sized.items()}
@@ -85,20 +85,20 @@ def calibrate(network: NetworkFile, traffic: str, points: Sequence[MeasuredRate]
 
 
 def fit(name: str, cases: Sequence[Case], points: Sequence[MeasuredRate], free: Sequence[str]) -> Calibration:
-    """Fits the capacities of the `free` link classes (`endpoint` = injection and ejection) to points, by least squares.
+    """Fit the capacities of the `free` link classes (`endpoint` = injection and ejection) by least squares.
 
-    The loads do not depend on the capacities: the rate of each case is min over classes of capacity / load. The range
-    of a capacity holds all values for which some choice of the other free ones keeps every point within its tolerance.
-    Where points contradict one another and the best fit cannot, `widened` times the tolerance counts, and the range
-    holds what all points but any one of them allow as well. All cases must count in one unit at one cost.
+    Loads do not depend on capacities: the rate of each case is the minimum of capacity / load over the classes. The
+    range of a capacity contains all values for which some choice of the other free capacities keeps every point within
+    its tolerance. If the points are inconsistent, the tolerance is multiplied by `widened`, and the range also contains
+    the values that are allowed if any one point is omitted. All cases need the same unit and cost.
 
     Raises:
-        Refusal: no points, too many points and classes, no such class, or one that carries nothing in any case.
+        Refusal: there are no points or too many, or a class is unknown or carries no traffic in any case.
     """
     _check_count(points, free)
     if not points:
         raise Refusal(
-            "cannot calibrate without points; try published ones or a store with measurements", Exit.WRONG_WORD
+            "calibration needs at least one rate; give --points FILE, or --run with a stored run", Exit.WRONG_WORD
         )
     loads, fixed = _loads(cases, free)
     sums = np.array([p.value for p in points])
@@ -129,8 +129,8 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[MeasuredRate], free: 
 def _check_count(points: Sequence[MeasuredRate], free: Sequence[str]) -> None:
     if len(points) * len(free) > MOST_FITTED:
         raise Refusal(
-            f"cannot fit {len(points)} points (at most {MOST_FITTED // len(free)} with so many classes); "
-            "give fewer points, or --free with fewer classes",
+            f"{len(points)} rates are too many for {len(free)} link classes (maximum: {MOST_FITTED // len(free)}); "
+            "use fewer rates, or fewer classes in --free",
             Exit.WRONG_WORD,
         )
 
@@ -138,7 +138,7 @@ def _check_count(points: Sequence[MeasuredRate], free: Sequence[str]) -> None:
 def _resource_and_cost(
     network: NetworkFile, pattern: TrafficPattern, name: str
 ) -> tuple[Literal["bytes", "packets"], float]:
-    """What limits a class under a traffic, and how much of it one unit takes."""
+    """Return the limiting resource of a class for a traffic, and the amount per unit of traffic."""
     at_end, cost = name not in network.links, pattern.cost
     each = cost.payload_bytes if at_end else cost.wire_bytes
     link = network.link_class("injection" if name == "endpoint" else name)
@@ -155,7 +155,7 @@ def _over(capacity: NDArray[np.float64], loads: NDArray[np.float64]) -> NDArray[
 
 
 def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Largest load of each free class, shape (cases, free), and the rate that the fixed classes allow."""
+    """Return the largest load of each free class, shape (cases, free), and the rate allowed by the fixed classes."""
     loads = np.zeros((len(cases), len(free)))
     fixed = np.full(len(cases), np.inf)
     solved = {id(case): solve(_with_limits(case[0], free), case[1]).bottlenecks for case in cases}
@@ -170,14 +170,14 @@ def _loads(cases: Sequence[Case], free: Sequence[str]) -> tuple[NDArray[np.float
     for k, name in enumerate(free):
         if not loads[:, k].any():
             raise Refusal(
-                f"cannot calibrate {name!r} (it carries nothing at these sizes); try other points or classes",
+                f"cannot calibrate {name!r} (it carries no traffic at these sizes); try other sizes or classes",
                 Exit.WRONG_WORD,
             )
     return loads, fixed
 
 
 def _with_limits(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
-    """The network with some capacity where a free class has none yet: what has no limit is in no answer."""
+    """Return the network with a finite capacity for every free class; unlimited classes are not in the result."""
     check_classes(network, free)
     for name in free:
         for one in _ENDPOINTS if name == "endpoint" else (name,):
@@ -186,28 +186,28 @@ def _with_limits(network: NetworkFile, free: Sequence[str]) -> NetworkFile:
 
 
 def loaded_classes(network: NetworkFile, pattern: TrafficPattern) -> list[str]:
-    """The link classes that a pattern loads, tightest first; injection and ejection are `endpoint`."""
+    """Return the link classes that a pattern loads, tightest first; injection and ejection are `endpoint`."""
     answer = solve(_with_limits(network, network.class_names), pattern)
     names = ("endpoint" if b.link_class in _ENDPOINTS else b.link_class for b in answer.bottlenecks)
     return list(dict.fromkeys(names))
 
 
 def check_classes(network: NetworkFile, free: Sequence[str]) -> None:
-    """Refuses names that are no link class of the network, nor `endpoint`."""
+    """Raise `Refusal` for a name that is neither a link class of the network nor `endpoint`."""
     known = ("endpoint", *network.class_names)
     for name in free:
         if name not in known:
-            text = f"cannot calibrate {name!r} (no such link class); {suggestion(name, known)}"
+            text = f"unknown link class {name!r}; {suggestion(name, known)}"
             raise Refusal(text, Exit.WRONG_WORD)
 
 
 def _first_guess(loads: NDArray[np.float64], values: NDArray[np.float64]) -> float:
-    """The least capacity that lets every point reach its value."""
+    """Return the least capacity with which every point reaches its value."""
     return float(np.max(values * loads))
 
 
 def _misfit(model: NDArray[np.float64], points: Sequence[MeasuredRate]) -> NDArray[np.float64]:
-    """(model - value) / tolerance, shape (candidates, points); one-sided points count only on their wrong side."""
+    """Return (model - value) / tolerance, shape (candidates, points); satisfied bounds have residual 0."""
     value = np.array([p.value for p in points])
     tolerance = np.array([p.tolerance for p in points])
     off = (model / value - 1) / tolerance
@@ -217,7 +217,7 @@ def _misfit(model: NDArray[np.float64], points: Sequence[MeasuredRate]) -> NDArr
 
 
 class _Search:
-    """Coordinate descent on a logarithmic grid; then, by bisection, how far each capacity may go either way."""
+    """Coordinate descent on a logarithmic grid, followed by bisection for the range of each capacity."""
 
     GRID = np.exp(np.linspace(math.log(0.25), math.log(4.0), 1201))
 
@@ -230,14 +230,14 @@ class _Search:
     ) -> None:
         self._loads, self._fixed, self._points, self._start = loads, fixed, points, start
         self._best = self._descend(start.copy(), None)
-        self.slack = max(1.0, self._worst(self._best))  # times its tolerance that a point is missed
+        self.slack = max(1.0, self._worst(self._best))  # largest residual over its tolerance
 
     def model(self, capacities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rate of every case."""
+        """Return the rate of every case."""
         return np.asarray(np.minimum(self._fixed, np.min(_over(capacities, self._loads), axis=1)))
 
     def best_capacities(self) -> NDArray[np.float64]:
-        """The best capacities; one that may grow (shrink) for ever without cost stands at the near end."""
+        """Return the best capacities; for one without an upper (lower) bound, the smallest (largest) best value."""
         at = self._best.copy()
         for k in range(len(at)):
             ties = self._ties(at, k)
@@ -247,7 +247,7 @@ class _Search:
         return at
 
     def range_of(self, k: int) -> tuple[float, float]:
-        """All values of a capacity for which some choice of the others keeps the points."""
+        """Return the range of a capacity for which some choice of the others satisfies all points."""
         return self._edge(k, 0.1) or 0.0, self._edge(k, 10.0) or math.inf
 
     def _candidates(self, at: NDArray[np.float64], k: int) -> NDArray[np.float64]:
@@ -258,7 +258,7 @@ class _Search:
         return np.asarray(np.minimum(own, np.minimum(rest, self._fixed)[None, :]), dtype=np.float64)
 
     def _ties(self, at: NDArray[np.float64], k: int) -> NDArray[np.intp]:
-        """Numbers of the grid's values of a capacity that are as good as its best."""
+        """Return the grid indices of a capacity that are as good as its best."""
         costs = np.sum(_misfit(self._candidates(at, k), self._points) ** 2, axis=1)
         return np.nonzero(costs <= costs.min() * (1 + 1e-9) + 1e-15)[0]
 
@@ -277,13 +277,13 @@ class _Search:
         return float(np.max(np.abs(_misfit(self.model(at)[None, :], self._points))))
 
     def _holds(self, k: int, value: float) -> bool:
-        """Whether some choice of the others keeps every point within its tolerance."""
+        """Return whether some choice of the others keeps every point within its tolerance."""
         trial = self._best.copy()
         trial[k] = value
         return self._worst(self._descend(trial, k)) <= self.slack * (1 + 1e-9)
 
     def _edge(self, k: int, far: float) -> float | None:
-        """Where the points stop holding between the best value and `far` times it; `None`: not before."""
+        """Return the bound of a capacity between the best value and `far` times it; `None`: it is not bounded there."""
         best = self._best[k]
         if self._holds(k, best * far):
             return None

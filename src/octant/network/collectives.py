@@ -1,9 +1,9 @@
-"""Collectives on the model: algorithms as synchronised steps under LogGP, priced once and timed at any size.
+"""Collectives on the model: algorithms as synchronised steps under LogGP, evaluated once for all sizes.
 
-A step takes L + 2 o + (m - 1) G + the fullest link: L is the latency of the longest route. Where a rank sends and
-receives more than two messages in a step, it pays o for each of them. Where the times of messages by their length were
-measured, a step takes the longer of two times: that of its longest message, and that of an empty one with the fullest
-link; half of the latter is o.
+A step takes L + 2 o + (m - 1) G + the time of the most loaded link, where L is the latency of the longest route. A rank
+that sends and receives more than two messages in a step pays o for each of them. With measured message times, a step
+takes the maximum of the time of its longest message, and the time of an empty message plus that of the most loaded
+link; o is half the time of an empty message.
 """
 
 import itertools
@@ -24,7 +24,7 @@ from octant.network.traffic import Flows, Nodes, bulk
 MOST_RANKS = 2**20
 MOST_BYTES = 2**50
 _MOST_SEGMENTS = 2**20
-_MOST_CHANGES = 8  # of the fastest algorithm between two neighbouring sizes
+_MOST_CHANGES = 8  # of the fastest algorithm between two adjacent sizes
 _ROW = [
     ("cut", "i8"), ("times", "f8"), ("segmented", "?"), ("latency_s", "f8"), ("untimed_from", "i8"),
     ("untimed_to", "i8"), ("messages", "i8"), ("largest", "f8"), ("sent", "f8"), ("wire_s", "f8"), ("link_class", "i8"),
@@ -34,23 +34,23 @@ _ROW = [
 
 @dataclass(frozen=True)
 class MessageCosts:
-    """What a message costs besides the links that it fills."""
+    """Costs of a message in addition to the transfer over links."""
 
     overhead_s: float = 0.0  # o, of every message at either end
-    latency_s: float | None = None  # of messages whose route has none in the network's file; `None`: they are refused
-    gap_s_per_byte: float = 0.0  # G, what the processor adds to every byte of a message but the first
-    measured: MeasuredTimes = NOT_MEASURED  # by length, in place of the others for the messages that it knows
+    latency_s: float | None = None  # of routes without a latency in the network file; `None`: they are refused
+    gap_s_per_byte: float = 0.0  # G, time of the processor for every byte of a message except the first
+    measured: MeasuredTimes = NOT_MEASURED  # by length; replace the other costs for these messages
 
     def on(self, network: NetworkFile) -> "MessageCosts":
-        """With the times of the network's file, unless anything else is given."""
+        """Return these costs, or the message times of the network file if no cost is given."""
         given = self.overhead_s or self.latency_s is not None or self.gap_s_per_byte or self.measured
         return self if given else replace(self, measured=network.messages.times)
 
 
 STATED = MessageCosts()
-"""What the network's file states and nothing else; a message of which it states no latency is refused."""
+"""Only the costs in the network file; messages without a latency in the file are refused."""
 FREE = MessageCosts(latency_s=0.0)
-"""The same, but a message of which it states no latency takes none: for questions about bandwidth."""
+"""As `STATED`, but messages without a latency in the file have latency 0: for questions about bandwidth."""
 
 
 @dataclass(frozen=True)
@@ -60,23 +60,23 @@ class Timing:
     algorithm: str
     bytes_each: int
     steps: int
-    sent_bytes: float  # by the rank that sends most
+    sent_bytes: float  # of the rank that sends most
     time_s: float
     latency_s: float
     overhead_s: float
     gap_s: float
-    wire_s: dict[str, float]  # by the class of the fullest link
+    wire_s: dict[str, float]  # by the class of the most loaded link
 
     @property
     def limited_by(self) -> tuple[str, float]:
-        """What takes most of the time, and its share; nothing where nothing is sent."""
+        """The part with the largest share of the time, and this share; "" if nothing is sent."""
         parts = {"latency": self.latency_s, "overhead": self.overhead_s, "gap": self.gap_s, **self.wire_s}
         name = max(parts, key=lambda one: parts[one])
         return (name, parts[name] / self.time_s) if self.time_s else ("", 0.0)
 
 
 class Program:
-    """The steps of one algorithm with what they cost on one network, for buffers of any size."""
+    """The steps of one algorithm with their costs on one network, for any buffer size."""
 
     def __init__(
         self, algorithm: str, rows: Sequence[tuple[object, ...]], classes: Sequence[str], costs: MessageCosts
@@ -99,11 +99,11 @@ class Program:
         self._overhead_s: NDArray[np.float64] = np.where(self._timed, further_s, overhead_s)
 
     def seconds(self, bytes_each: int) -> float:
-        """The time at a size."""
+        """Return the time at a size."""
         return float(sum(part.sum() for part in self._parts(bytes_each)))
 
     def at(self, bytes_each: int) -> Timing:
-        """The time at a size, with its parts."""
+        """Return the time at a size, with its parts."""
         times, piece = self._shape(bytes_each)
         latency_s, overhead_s, gap_s, wire_s = self._parts(bytes_each)
         link_class = self._rows["link_class"]
@@ -118,7 +118,7 @@ class Program:
         return Timing(self.algorithm, bytes_each, int(steps), float(sent), whole, latency, overhead, gap, by_class)
 
     def _parts(self, bytes_each: int) -> tuple[NDArray[np.float64], ...]:
-        """Seconds of latency, overhead, gap and fullest links, shape (distinct steps,) each."""
+        """Return seconds of latency, overhead, gap and transfer, shape (distinct steps,) each."""
         times, piece = self._shape(bytes_each)
         gap_s, wire_s = np.maximum(0.0, self._rows["largest"] * piece - 1) * self._gap_s, self._rows["wire_s"] * piece
         if self._timed.any():
@@ -129,7 +129,7 @@ class Program:
         return times * self._latency_s, times * self._overhead_s, times * gap_s, times * wire_s
 
     def _shape(self, bytes_each: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How often each distinct step is done, and the bytes of a piece in it."""
+        """Return how often each distinct step is executed, and its number of bytes per piece."""
         times, cut = self._rows["times"].copy(), self._rows["cut"].astype(np.float64)
         for number in np.flatnonzero(self._rows["segmented"]):
             cut[number] = self._segments(int(number), bytes_each)
@@ -137,7 +137,7 @@ class Program:
         return times, np.ceil(bytes_each / cut)
 
     def _segments(self, number: int, bytes_each: int) -> int:
-        """The number of segments that takes least time: (F + S) (a + b m / S) is least at S² = F b m / a."""
+        """Return the optimal number of segments: (F + S) (a + b m / S) is minimal at S² = F b m / a."""
         row = self._rows[number]
         fixed_s = self._latency_s[number] + self._overhead_s[number]
         per_byte_s = row["wire_s"] + self._gap_s
@@ -154,15 +154,15 @@ class Program:
 
 @dataclass(frozen=True)
 class FastestFrom:
-    """Where the fastest algorithm changes."""
+    """The fastest algorithm from a size on."""
 
-    bytes_each: int  # from this size on
+    bytes_each: int  # first size
     algorithm: str
 
 
 @dataclass(frozen=True)
 class Collective:
-    """One collective on a network, by several algorithms at several sizes."""
+    """One collective on a network, with several algorithms and sizes."""
 
     network: str
     operation: str
@@ -171,13 +171,13 @@ class Collective:
     nodes: int
     overhead_s: float
     assumed_latency_s: float | None
-    timings: tuple[tuple[Timing, ...], ...]  # a size each; algorithms in their order
-    fastest: tuple[FastestFrom, ...]  # over the sizes, ascending
-    left_out: tuple[str, ...]  # algorithms that do not serve here, and why
+    timings: tuple[tuple[Timing, ...], ...]  # one per size, with the algorithms in their order
+    fastest: tuple[FastestFrom, ...]  # ascending by size
+    left_out: tuple[str, ...]  # algorithms that are not applicable, with reasons
 
 
 def operations(network: NetworkFile) -> dict[str, tuple[str, ...]]:
-    """Every operation with the algorithms that the model knows, those in the network's hardware included."""
+    """Return every operation with its algorithms, including those in the hardware of the network."""
     known: dict[str, tuple[str, ...]] = {}
     for operation, algorithm in _network.collectives():
         known[operation] = (*known.get(operation, ()), algorithm)
@@ -194,30 +194,28 @@ def programs(
     costs: MessageCosts,
     algorithm: str = "all",
 ) -> tuple[list[Program], tuple[str, ...]]:
-    """The algorithms of an operation on the nodes of its ranks, and why others are left out.
+    """Return the algorithms of an operation on the nodes of its ranks, and the reasons for unsuitable ones.
 
     Args:
-        network: where.
+        network: the network.
         operation: `allreduce`, `bcast`, …: see `operations`.
         nodes: the node of every rank, shape (ranks,).
-        costs: of messages besides the links.
-        algorithm: one, or `all` that can have this number of ranks.
+        costs: costs of messages in addition to the links.
+        algorithm: one name, or `all` for every algorithm that supports this number of ranks.
 
     Raises:
-        Refusal: no such operation or algorithm; a message whose latency nothing states; too many ranks; or more than
-            10 minutes of computing, which the first half second shows.
+        Refusal: the operation or algorithm is unknown, a message has no known latency, there are too many ranks, or the
+            estimated computing time exceeds 10 minutes.
     """
     known = operations(network)
     if operation not in known:
-        raise Refusal(
-            f"cannot ask for {operation!r} (no such collective); {suggestion(operation, known)}", Exit.WRONG_WORD
-        )
+        raise Refusal(f"unknown collective {operation!r}; {suggestion(operation, known)}", Exit.WRONG_WORD)
     wanted = known[operation] if algorithm == "all" else (algorithm,)
     if algorithm not in ("all", *known[operation]):
         text = suggestion(algorithm, ["all", *known[operation]])
-        raise Refusal(f"cannot run {operation} by {algorithm!r} (no such algorithm); {text}", Exit.WRONG_WORD)
+        raise Refusal(f"unknown algorithm {algorithm!r} of {operation}; {text}", Exit.WRONG_WORD)
     if not 1 <= len(nodes) <= MOST_RANKS:
-        raise Refusal(f"cannot run {operation} on {len(nodes)} ranks; try 1 to {MOST_RANKS}", Exit.WRONG_WORD)
+        raise Refusal(f"{len(nodes)} ranks are out of range; try 1 to {MOST_RANKS}", Exit.WRONG_WORD)
     messages: dict[str, float] = {}
     left_out: list[str] = []
     for one in wanted:
@@ -245,38 +243,46 @@ _Rows = Sequence[tuple[object, ...]]
 
 
 def _price(network: NetworkFile, operation: str, messages: Mapping[str, float], nodes: Nodes) -> dict[str, _Rows]:
-    """The priced steps of algorithms, which send so many messages."""
+    """Return the steps of algorithms with their costs.
+
+    Args:
+        messages: number of messages of each algorithm.
+    """
     if not messages:
         return {}
     fewest = min(messages, key=lambda one: messages[one])
     instead = f"--algorithm {fewest}, or fewer ranks" if len(messages) > 1 else "fewer ranks"
-    asked = engine(network, network.build())
+    routed = engine(network, network.build())
     try:
-        rows = asked.price(operation, list(messages), nodes, _byte(network), instead)
+        rows = routed.price(operation, list(messages), nodes, _byte(network), instead)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     return dict(zip(messages, rows, strict=True))
 
 
 def fastest(found: Sequence[Program], bytes_each: int) -> Program:
-    """The algorithm with the least time at a size; of equals the first."""
+    """Return the fastest algorithm at a size; the first one of equal ones."""
     return min(found, key=lambda program: program.seconds(bytes_each))
 
 
 def exchange(network: NetworkFile, flows: Flows, nodes: Nodes, costs: MessageCosts) -> Timing:
-    """Messages between ranks, all at once; `flows` names ranks, `nodes`, shape (ranks,), says where they are.
+    """Return the time of simultaneous messages between ranks.
+
+    Args:
+        flows: messages between ranks.
+        nodes: the node of every rank, shape (ranks,).
 
     Raises:
-        Refusal: a message whose latency nothing states.
+        Refusal: a message has no known latency.
     """
-    asked = engine(network, network.build())
-    row = asked.price_flows(flows.sources, flows.targets, flows.units, nodes, _byte(network))
+    routed = engine(network, network.build())
+    row = routed.price_flows(flows.sources, flows.targets, flows.units, nodes, _byte(network))
     costs = costs.on(network)
     _require_latency(network, "this exchange", [row], costs)
     return Program("exchange", [row], network.class_names, costs).at(1)
 
 
-def request(
+def time_collective(
     network: NetworkFile,
     operation: str,
     nodes: Nodes,
@@ -284,13 +290,14 @@ def request(
     costs: MessageCosts,
     algorithm: str = "all",
 ) -> Collective:
-    """One collective at several sizes, and from which size on which algorithm is the fastest.
+    """Return the times of one collective at several sizes, and the fastest algorithm by size.
 
     Raises:
-        Refusal: as `programs`, or a size out of bounds.
+        Refusal: as `programs`, or a size is out of range.
     """
     if not sizes or not 0 <= min(sizes) <= max(sizes) <= MOST_BYTES:
-        raise Refusal(f"cannot send {max(sizes, default=0)} bytes; try 0 to 1PiB ({MOST_BYTES})", Exit.WRONG_WORD)
+        size = max(sizes, default=0)
+        raise Refusal(f"a size of {size} bytes is out of range; use 0 to 1PiB ({MOST_BYTES})", Exit.WRONG_WORD)
     found, left_out = programs(network, operation, nodes, costs, algorithm)
     ordered = sorted(set(sizes))
     return Collective(
@@ -308,7 +315,7 @@ def request(
 
 
 def _changes(found: Sequence[Program], sizes: Sequence[int]) -> list[FastestFrom]:
-    """The fastest algorithm at the first size, and where another takes over, to the byte."""
+    """Return the fastest algorithm at the first size, and the exact sizes at which it changes."""
     winner = fastest(found, sizes[0]).algorithm
     steps = [FastestFrom(sizes[0], winner)]
     for low, high in itertools.pairwise(sizes):
@@ -349,14 +356,14 @@ def _require_latency(network: NetworkFile, what: str, rows: Sequence[tuple[objec
         return
     between = f"from node {ends[0]} to {ends[1]}" if ends[0] != ends[1] else f"within node {ends[0]}"
     raise Refusal(
-        f"cannot time {what} on {network.name} (its file states no latency for a message {between}); give the software "
-        "overhead of a message (--overhead 1us) or assume a latency (--latency 1us, or 0s for bandwidth alone)",
+        f"cannot time {what} on {network.name} (its file contains no latency for a message {between}); give the "
+        "software overhead of a message (--overhead 1us) or a latency (--latency 1us, or 0s for bandwidth alone)",
         Exit.WRONG_WORD,
     )
 
 
 def _offloaded(name: str, tree: Offload, operation: str, nodes: Nodes, costs: MessageCosts) -> Program:
-    """Up a tree in hardware, down it, or both: it costs its depth, not its ranks."""
+    """Return a collective in a hardware tree: upwards, downwards or both. Its time depends on the depth of the tree."""
     reached, depth, ways = 1, 0, {"reduce": 1, "bcast": 1}.get(operation, 2)
     while reached < len(np.unique(nodes)):
         reached, depth = reached * tree.radix, depth + 1

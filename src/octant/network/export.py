@@ -1,4 +1,4 @@
-"""Exports a network: edge lists, a network file of kind `graph`, and SimGrid's platform XML."""
+"""Export of a network: edge list, network file of kind `graph`, and SimGrid's platform XML."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,7 +9,7 @@ from octant.network.platform import platform, simgrid_xml
 
 
 def edges(network: NetworkFile) -> str:
-    """Every fabric link as `from to class bytes_per_s packets_per_s latency_s`, with a header; vertices are numbers."""
+    """Return every fabric link as `from to class bytes_per_s packets_per_s latency_s` with vertex numbers."""
     topology = network.build()
     sources, targets = topology.ends()
     kinds = topology.link_classes()
@@ -28,13 +28,13 @@ def edges(network: NetworkFile) -> str:
         if (router := topology.entry(node)) != node:
             lines += [f"{node} {router} {rows['injection']}", f"{router} {node} {rows['ejection']}"]
     for number in range(topology.fabric, topology.links):
-        if sources[number] != targets[number]:  # a mesh ends where the torus would go on
+        if sources[number] != targets[number]:  # unused links at the borders of a mesh have equal ends
             lines.append(f"{sources[number]} {targets[number]} {rows[names[kinds[number]]]}")
     return "\n".join(lines) + "\n"
 
 
 def simgrid(network: NetworkFile) -> str:
-    """SimGrid's platform XML of all nodes that compute."""
+    """Return SimGrid's platform XML of all compute nodes."""
     return simgrid_xml(platform(network, network.topology.active()), network.topology.notes())
 
 
@@ -42,11 +42,11 @@ FORMATS: Mapping[str, Callable[[NetworkFile], str]] = {"edges": edges, "graph": 
 
 
 def write(network: NetworkFile, to: str, formats: Mapping[str, Callable[[NetworkFile], str]] = FORMATS) -> str:
-    """The network in a format by name.
+    """Return the network in a format by name.
 
     Raises:
-        Refusal: no such format.
+        Refusal: the format is unknown.
     """
     if to not in formats:
-        raise Refusal(f"cannot export to {to!r} (no such format); {suggestion(to, formats)}", Exit.WRONG_WORD)
+        raise Refusal(f"unknown export format {to!r}; {suggestion(to, formats)}", Exit.WRONG_WORD)
     return formats[to](network)

@@ -1,4 +1,4 @@
-"""What a dump of `ibnetdiscover` says about a network: compute nodes with their rails, switches, cables by class."""
+"""Fabric described by a dump of `ibnetdiscover`: compute nodes with their rails, switches, and cables by class."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from octant.network.quoting import quoted
 from octant.units import counted
 
 HOSTS = "ca:"
-"""How the names of compute nodes begin; those of switches begin with `sw:`."""
+"""Prefix of the names of compute nodes; the prefix of switches is `sw:`."""
 _SHOWN = 3  # lines or names in a remark
 _NAME = 120  # characters of a node's name
 _UNFIT = re.compile(r"[\s#]")
@@ -30,8 +30,8 @@ class Cable:
 
 
 @dataclass(frozen=True)
-class Apart:
-    """Devices of one kind that are no compute nodes: their number, and why they carry no traffic."""
+class ExcludedDevices:
+    """Devices of one kind that are not compute nodes, and the reason why they have no traffic."""
 
     kind: str
     count: int
@@ -40,27 +40,27 @@ class Apart:
 
 @dataclass(frozen=True)
 class Fabric:
-    """A fabric without the devices that are kept apart."""
+    """A fabric without the excluded devices."""
 
     cables: tuple[Cable, ...] = field(repr=False)
     nodes: int  # compute nodes with a cable
     switches: int
-    rails: dict[int, int]  # number of compute nodes by number of cables
-    apart: tuple[Apart, ...]
-    remarks: tuple[str, ...]  # what was assumed, and what may be missing
+    rails: dict[int, int]  # numbers of compute nodes by number of cables
+    apart: tuple[ExcludedDevices, ...]
+    remarks: tuple[str, ...]  # assumptions, and parts that may be missing
     lines: ibnet.DumpLines
 
     def speeds(self) -> dict[str, int]:
-        """Return the number of cables by width and speed, the most frequent first."""
+        """Return the numbers of cables by width and speed, the most frequent first."""
         return dict(Counter(cable.speed for cable in self.cables if cable.speed).most_common())
 
 
 @lru_cache(maxsize=8)
 def read(text: str, hosts: str = HOSTS) -> Fabric:
-    """Read a dump. Only adapters whose node's name begins with `hosts` are compute nodes.
+    """Read a dump. Only adapters of nodes whose name begins with `hosts` are compute nodes.
 
     Raises:
-        ValueError: the dump cannot be read, or contradicts itself.
+        ValueError: the dump is invalid or contradictory.
     """
     dump = ibnet.read(text)
     apart: dict[str, list[Device]] = defaultdict(list)
@@ -80,10 +80,10 @@ def read(text: str, hosts: str = HOSTS) -> Fabric:
     ends = Counter(end for cable in cables for end in (cable.a, cable.b) if end.startswith(HOSTS))
     idle = {name for name in named.values() if name.startswith(HOSTS)} - present
     remarks += [*of_cables, *_absent(len(idle), lost), *_of_lines(dump.lines)]
-    kinds = tuple(Apart(kind, len(found), _reason(kind)) for kind, found in sorted(apart.items()))
+    kinds = tuple(ExcludedDevices(kind, len(found), _reason(kind)) for kind, found in sorted(apart.items()))
     if kinds:
         listed = ", ".join(f"{one.count} × {one.kind}" for one in kinds)
-        remarks.insert(0, f"the model leaves out devices without traffic: {listed}")
+        remarks.insert(0, f"the model excludes devices without traffic: {listed}")
     rails = dict(sorted(Counter(ends.values()).items()))
     return Fabric(tuple(cables), len(ends), len(present) - len(ends), rails, kinds, tuple(remarks), dump.lines)
 
@@ -97,7 +97,7 @@ def _apart_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _kind(device: Device) -> str:
-    """Return the kind of a device that is neither a switch nor a compute node; empty for those."""
+    """Return the kind of a device that is neither a switch nor a compute node; "" for switches and compute nodes."""
     if device.type == "Rt":
         return str(knowledge()["router"]["kind"])
     if device.type == "Switch":
@@ -107,7 +107,7 @@ def _kind(device: Device) -> str:
 
 def _reason(kind: str) -> str:
     if kind == _EXCLUDED:
-        return "Its name does not begin as the key 'hosts' of the network file says."
+        return "Its name does not have the prefix 'hosts' of the network file."
     rows = [*knowledge()["apart"], knowledge()["router"]]
     return str(next(row["reason"] for row in rows if row["kind"] == kind))
 
@@ -116,10 +116,10 @@ def _reason(kind: str) -> str:
 
 
 def _names(adapters: Iterable[Device]) -> tuple[dict[str, str], list[str]]:
-    """Return the compute node of each adapter, and remarks about groupings that are no statements of the dump.
+    """Return the compute node of each adapter, and remarks about groupings that the dump does not state.
 
-    Adapters whose descriptions name the same host are one node, and so are adapters with the same system image GUID
-    of which not more than one host is named. Adapters of equal description are nodes of their own.
+    Adapters whose descriptions name the same host are one node. Adapters with the same system image GUID are one node
+    if their descriptions name at most one host. Adapters with equal descriptions are separate nodes.
     """
     of_host: dict[str, list[Device]] = defaultdict(list)
     unnamed: list[Device] = []
@@ -146,9 +146,9 @@ def _names(adapters: Iterable[Device]) -> tuple[dict[str, str], list[str]]:
     remarks = []
     if joined:
         remarks.append(
-            f"the adapters of {counted(joined, 'node')} were joined because their descriptions name the same host"
+            f"the adapters of {counted(joined, 'node')} were combined because their descriptions name the same host"
         )
-    each = "each card (system image GUID) was taken for a node"
+    each = "each card (system image GUID) is treated as a node"
     if alike:
         remarks.append(f"the descriptions do not distinguish {counted(alike, 'adapter')}; {each}")
     if strangers:
@@ -158,12 +158,12 @@ def _names(adapters: Iterable[Device]) -> tuple[dict[str, str], list[str]]:
 
 
 def _card(device: Device) -> str:
-    """Return what identifies the card of an adapter: its system image GUID where the dump states one."""
+    """Return the identifier of the card of an adapter: its system image GUID if the dump states one."""
     return f"{int(device.system, 16):016x}" if device.system else device.name
 
 
 def _repeated(devices: Sequence[Device]) -> bool:
-    """Whether two cards have the same description, which then does not say whose they are."""
+    """Return whether two cards have the same description, which then does not identify the node."""
     cards = defaultdict(set)
     for device in devices:
         cards[device.description].add(_card(device))
@@ -176,7 +176,7 @@ def _description() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _host(description: str) -> str:
-    """Return the host that a description names (`node1` of `node1 HCA-1`); empty if it names none."""
+    """Return the host in a description (`node1` for `node1 HCA-1`); "": there is none."""
     with_adapter, unnamed = _description()
     found = with_adapter.fullmatch(description)
     host = found[1] if found else description
@@ -217,25 +217,25 @@ def _cables(devices: dict[str, Device], named: dict[str, str]) -> tuple[list[Cab
         remarks.append(f"the dump states no width and speed for {silent} of {every}")
     if unknown := [cable.speed for cable in cables if cable.speed and not rate_text(cable.speed)]:
         words, count = ", ".join(dict.fromkeys(unknown[:_SHOWN])), counted(len(unknown), "cable")
-        remarks.append(f"the speed of {count} is not known ({words}): no limit until the network file has bytes_per_s")
+        remarks.append(f"the speed of {count} is unknown ({words}); they are unlimited without bytes_per_s in the file")
     if single:
-        remarks.append(f"only one end lists {single} of {every}")
+        remarks.append(f"the dump lists only one end for {single} of {every}")
     if unequal:
         examples = ", ".join(dict.fromkeys(unequal[:_SHOWN]))
         differing = counted(len(unequal), "cable")
-        remarks.append(f"the two ends state different speeds for {differing} ({examples}); the slower one was taken")
+        remarks.append(f"the ends of {differing} have different speeds ({examples}); the slower one is used")
     if loops:
-        remarks.append(f"the model leaves out {counted(loops, 'cable')} from a device to itself")
+        remarks.append(f"the model excludes {counted(loops, 'cable')} from a device to itself")
     return cables, remarks
 
 
 def _slowest(speeds: list[str]) -> str:
-    """Return the slowest speed of a cable; empty if none is stated. A single one need not be known."""
+    """Return the slowest stated speed of a cable; "": none. A single speed may be unknown."""
     return min(speeds, key=rate_gbit_per_s) if len(speeds) > 1 else "".join(speeds)
 
 
 def _with_nodes(cables: list[Cable]) -> tuple[list[Cable], int]:
-    """Return the cables of the parts that have a compute node, and the number of switches in the others."""
+    """Return the cables of parts with a compute node, and the number of switches in the other parts."""
     neighbours: dict[str, list[str]] = defaultdict(list)
     for cable in cables:
         neighbours[cable.a].append(cable.b)
@@ -253,7 +253,7 @@ def rate_gbit_per_s(speed: str) -> float:
     """Return the data rate of a width and speed (`4xHDR`).
 
     Raises:
-        ValueError: a speed that the table of rates does not have.
+        ValueError: the speed is unknown.
     """
     width, _, name = speed.partition("x")
     lanes = knowledge()["lane_gbit_per_s"]
@@ -265,9 +265,9 @@ def rate_gbit_per_s(speed: str) -> float:
 def _absent(idle: int, switches: int) -> list[str]:
     remarks = []
     if idle:
-        remarks.append(f"the model leaves out {counted(idle, 'node')} without a cable")
+        remarks.append(f"the model excludes {counted(idle, 'node')} without a cable")
     if switches:
-        remarks.append(f"the model leaves out {counted(switches, 'switch')} without a path to a compute node")
+        remarks.append(f"the model excludes {counted(switches, 'switch')} without a path to a compute node")
     return remarks
 
 
@@ -275,14 +275,14 @@ def _of_lines(lines: ibnet.DumpLines) -> list[str]:
     remarks = []
     if lines.warnings:
         count = counted(len(lines.warnings), "warning")
-        remarks.append(f"the discovery printed {count}: a part of the fabric may be missing ({_some(lines.warnings)})")
+        remarks.append(f"the discovery printed {count}; a part of the fabric may be missing ({_first(lines.warnings)})")
     if lines.unrecognised:
         count = counted(len(lines.unrecognised), "line")
-        remarks.append(f"the reader did not recognise or use {count} ({_some(lines.unrecognised)})")
+        remarks.append(f"{count} were not recognised and are ignored ({_first(lines.unrecognised)})")
     return remarks
 
 
-def _some(found: Sequence[str]) -> str:
+def _first(found: Sequence[str]) -> str:
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return "; ".join(found[:_SHOWN]) + more
 
@@ -291,12 +291,12 @@ def _some(found: Sequence[str]) -> str:
 
 
 def by_class(fabric: Fabric, classes: Sequence[str]) -> list[tuple[str, str, int]]:
-    """Return the cables as (a, b, number of the class that is named like the width and speed).
+    """Return the cables as (a, b, number of the class with the name of the width and speed).
 
     A cable without a speed belongs to the only class.
 
     Raises:
-        ValueError: a speed that names no class; the message has the classes that the dump needs.
+        ValueError: a speed is not the name of a class; the message contains the required classes.
     """
     speeds = fabric.speeds()
     missing = [speed for speed in speeds if speed not in classes]
@@ -304,26 +304,26 @@ def by_class(fabric: Fabric, classes: Sequence[str]) -> list[tuple[str, str, int
     if missing:
         found = ", ".join(f"{speed} ({count:,})" for speed, count in speeds.items())
         raise ValueError(
-            f"the cables of the dump are {found}, and 'classes' has {', '.join(map(quoted, classes))}; "
+            f"the dump has cables of {found}, but 'classes' contains {', '.join(map(quoted, classes))}; "
             f"write {class_table(speeds)}"
         )
     if silent and len(classes) > 1:
         raise ValueError(
-            f"{silent} cables of the dump have no width and speed, and 'classes' has {len(classes)} names; "
-            f"give a dump of a newer ibnetdiscover, or one class"
+            f"{silent} cables of the dump have no width and speed, but 'classes' has {len(classes)} names; "
+            f"use a dump of a newer ibnetdiscover, or one class"
         )
     return [(c.a, c.b, classes.index(c.speed) if c.speed else 0) for c in fabric.cables]
 
 
 def class_table(speeds: Iterable[str]) -> str:
-    """Return the classes of a network file for these speeds, on one line, with their data rates where known."""
+    """Return the classes of a network file for these speeds, on one line, with known data rates."""
     names = list(speeds)
     tables = [f'[links."{name}"] bytes_per_s = "{rate}"' for name in names if (rate := rate_text(name))]
     return "; ".join([f"classes = {json.dumps(names)}", *tables])
 
 
 def rate_text(speed: str) -> str:
-    """Return the data rate of a speed as a network file states it (`25 GB/s`); empty if unknown."""
+    """Return the data rate of a speed in the form of a network file (`25 GB/s`); "": unknown."""
     try:
         return f"{rate_gbit_per_s(speed) / 8:g} GB/s"
     except ValueError:

@@ -1,4 +1,4 @@
-"""Failures: every single link, many random sets, and a link that dies under a running exchange."""
+"""Link failures: every single link, random sets of links, and a failure during an exchange."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,32 +14,32 @@ from octant.network.traffic import TrafficPattern
 
 MOST_TRIALS = 100_000
 MOST_SECONDS = 3600.0
-"""Of a failure's time and of a sender's timers, in the packet simulation."""
+"""Maximum of the time of a failure and of timers, in the packet simulation."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What each single failure of a link class leaves of the rate."""
+    """Rates after each single failure of a link class."""
 
     link_class: str
     policy: str
-    left: float  # part of the failing cable's capacity that remains
+    left: float  # remaining share of the capacity of the failed cable
     base_per_s: float
     rates_per_s: NDArray[np.float64] = field(repr=False, compare=False)  # one per cable
     links: NDArray[np.int32] = field(repr=False, compare=False)
     worst_per_s: float = 0.0
     worst_link: str = ""
     worst_bottleneck: str = ""
-    harmless: int = 0  # cables whose failure costs nothing
-    stalling: int = 0  # cables whose failure leaves some traffic without a route
-    own_per_s: float = 0.0  # with every cable up, by the file's own routing; `recompute` has shortest paths throughout
+    harmless: int = 0  # cables whose failure does not reduce the rate
+    stalling: int = 0  # cables whose failure leaves a part of the traffic without a route
+    own_per_s: float = 0.0  # without failures, with the routing of the file; `recompute` uses shortest paths
 
 
 def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
-    """One direction of every cable of a class: numbers of links, shape (cables,)."""
+    """Return the link number of one direction of every cable of a class, shape (cables,)."""
     if link_class not in network.links:
         raise Refusal(
-            f"cannot let {link_class!r} fail (no such link class); {suggestion(link_class, network.links)}",
+            f"unknown link class {link_class!r}; {suggestion(link_class, network.links)}",
             Exit.WRONG_WORD,
         )
     topology = network.build()
@@ -48,40 +48,39 @@ def cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     return np.nonzero(chosen)[0].astype(np.int32)
 
 
-def some_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
-    """As `cables`, one at least.
+def require_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
+    """Return at least one link, as `cables`.
 
     Raises:
-        Refusal: no such class, or none of its cables at this size.
+        Refusal: the class is unknown, or has no cable at this size.
     """
     links = cables(network, link_class)
     if not len(links):
-        raise Refusal(
-            f"cannot let {link_class} fail (at this size there is no such cable); try a larger size", Exit.WRONG_WORD
-        )
+        raise Refusal(f"there is no cable of class {link_class} at this size; try a larger size", Exit.WRONG_WORD)
     return links
 
 
 def failure_sweep(
     network: NetworkFile, pattern: TrafficPattern, link_class: str, policy: str | None = None, left: float = 0.0
 ) -> Sweep:
-    """N-1: every cable of a class fails alone (both directions), or keeps `left` of its capacity.
+    """Compute N-1: each cable of a class fails alone (both directions), or keeps the share `left` of its capacity.
 
-    All policies are exact. `recompute` sends everything over shortest paths, before the failure too, so that what it
-    shows is the failure and not another routing.
+    All policies are exact. `recompute` uses shortest paths before the failure as well, so that the difference is caused
+    by the failure alone and not by another routing.
 
     Raises:
-        Refusal: unknown class or policy, no such cable, or too large a size (50 million pairs; tables of 320 MiB).
+        Refusal: the class or policy is unknown, there is no such cable, or the size is too large (50 million pairs;
+            tables of 320 MiB).
     """
     if policy is not None:
         network = _with_policy(network, policy)
     policy = network.routing.policy
     topology = network.build()
-    links = some_cables(network, link_class)
-    asked, native = engine(network, topology), pattern.native()
+    links = require_cables(network, link_class)
+    routed, native = engine(network, topology), pattern.native()
     try:
-        rows = asked.sweep(native, pattern.shape, links.tolist(), left)
-        ((_, whole, _),) = asked.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
+        rows = routed.sweep(native, pattern.shape, links.tolist(), left)
+        ((_, whole, _),) = routed.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = whole * pattern.units_per_round
@@ -112,7 +111,7 @@ def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
 def _require_limit(pattern: TrafficPattern, rate_per_s: float) -> None:
     if math.isinf(rate_per_s):
         raise Refusal(
-            f"cannot tell what a failure costs {pattern.name} (nothing limits it here); try another pattern or size",
+            f"no link limits {pattern.name} here, so a failure has no effect; try another pattern or size",
             Exit.WRONG_WORD,
         )
 
@@ -126,7 +125,7 @@ class Random:
     trials: int
     base_per_s: float
     quantiles_per_s: dict[float, float]  # of the trials that still have routes; empty where none has
-    cut_off: int  # trials in which some traffic has no route left
+    cut_off: int  # trials in which a part of the traffic has no route
 
 
 def random_failures(
@@ -138,25 +137,26 @@ def random_failures(
     left: float = 0.0,
     seed: int = 1,
 ) -> Random:
-    """N-k by Monte Carlo: `failures` random links (single directions) of a class fail together, `trials` times."""
+    """Compute N-k by Monte Carlo: `failures` random links (single directions) of a class fail, `trials` times."""
     if not 1 <= trials <= MOST_TRIALS or failures < 0:
-        most = f"{MOST_TRIALS:,} sets at most"
+        why = f"the number of sets is 1 to {MOST_TRIALS:,}"
         raise Refusal(
-            f"cannot draw {trials} sets of {failures} failures ({most}); try --random 1 --trials 100", Exit.WRONG_WORD
+            f"cannot use {trials} random sets of {failures} failures ({why}); try --random 1 --trials 100",
+            Exit.WRONG_WORD,
         )
     if not 0 <= seed < 2**63:
-        raise Refusal(f"cannot draw with seed {seed}; try --seed 1", Exit.WRONG_WORD)
+        raise Refusal(f"a seed is 0 to 2^63 - 1, not {seed}; try --seed 1", Exit.WRONG_WORD)
     topology = network.build()
-    asked = engine(network, topology, np.ones(topology.links))
-    sources, targets = topology.ends()  # a mesh keeps a number where the torus would go on, with both ends the same
+    routed = engine(network, topology, np.ones(topology.links))
+    sources, targets = topology.ends()  # unused links at the borders of a mesh have equal ends
     of_class = topology.link_classes() == network.class_names.index(link_class)
     chosen = np.nonzero(of_class & (sources != targets))[0].tolist()
     if failures > len(chosen):
         raise Refusal(
-            f"cannot let {failures} links fail (there are {len(chosen)} of {link_class}); try fewer", Exit.WRONG_WORD
+            f"{failures} failures are too many ({link_class} has {len(chosen)} links); use fewer", Exit.WRONG_WORD
         )
     try:
-        rates = np.array(asked.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
+        rates = np.array(routed.fail_at_random(pattern.native(), pattern.shape, chosen, failures, left, trials, seed))
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = solve(network, pattern).rate_per_s
@@ -168,7 +168,7 @@ def random_failures(
 
 @dataclass(frozen=True)
 class Recovery:
-    """A link that dies during an exchange: what on-demand detection makes of it."""
+    """Recovery from a link failure during an exchange, with detection on demand."""
 
     link: str
     time_s: float
@@ -190,31 +190,31 @@ def recover(
     retries: int = 1,
     window: int | None = None,
 ) -> Recovery:
-    """Retransmit, ping the path, drop it: fail-over over the surviving ways, in the packet simulation.
+    """Simulate a fail-over packet by packet: retransmission, ping of the path, and use of the remaining paths.
 
-    A sender notices only by its own timer: after `retries` silent repeats it pings the path and then stops using it
-    (Power 575 guide, section 5.3). Where the routing knows no other path, packets stay undelivered. The traffic must be
-    a list of flows.
+    A sender detects a failure by its own timer: after `retries` unanswered repeats it pings the path, and then stops
+    using it (Power 575 guide, section 5.3). If the routing has no other path, packets remain undelivered. The traffic
+    must be a list of flows.
     """
     if pattern.flows is None:
         raise Refusal(
-            "cannot follow a recovery in uniform traffic; try a list of flows, such as a shift or pairs",
+            "cannot simulate a recovery with uniform traffic; use a list of flows, such as a shift or pairs",
             Exit.WRONG_WORD,
         )
     for what, seconds in (("failure", fails_s), ("timer", timeout_s), ("ping", ping_s)):
         if not 0 <= seconds <= MOST_SECONDS:
             raise Refusal(
-                f"cannot simulate a {what} of {seconds:g} s (0 to {MOST_SECONDS:g} s); try 20us", Exit.WRONG_WORD
+                f"the time of the {what} is 0 to {MOST_SECONDS:g} s, not {seconds:g} s; try 20us", Exit.WRONG_WORD
             )
     topology = network.build()
-    asked = engine(network, topology)
+    routed = engine(network, topology)
     packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
     size = window or network.window(pattern.name)
 
     def run(failing: int) -> tuple[float, int, int, int, int, int]:
         fails_ps, timeout_ps, ping_ps = (round(value * 1e12) for value in (fails_s, timeout_s, ping_s))
         try:
-            answer, lost, resent, undelivered, detected_ps, recovered_ps = asked.packets(
+            answer, lost, resent, undelivered, detected_ps, recovered_ps = routed.packets(
                 pattern.native(),
                 pattern.shape,
                 packet,

@@ -1,4 +1,4 @@
-"""Network files: a machine's network as people write it (TOML), checked, and built into the engine's topology."""
+"""Network files (TOML): types, validation, and construction of the engine's topology."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network import ibnet
-from octant.network.message_times import MeasuredTimes, MessageTimes, Stretch
+from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, PositiveSeconds, Seconds, Sizes
 from octant.network.shape import MOST_NODES
 from octant.network.topologies import Topology
@@ -24,11 +24,11 @@ UNLIMITED = math.inf
 _MOST_EXTENDED = 16
 _MOST_LINES = 64  # of lengths
 _MOST_MISTAKES = 20
-_SHOWN = 100  # characters of a foreign name in a message
+_SHOWN = 100  # characters of a file name in an error message
 
 
 class LinkClass(InputTable, frozen=True):
-    """One kind of link: what one direction of one link carries. Capacities not given are unlimited."""
+    """Capacities of one direction of a link class. Missing capacities are unlimited."""
 
     bytes_per_s: BytesPerS | None = None
     packets_per_s: PacketsPerS | None = None
@@ -38,16 +38,16 @@ class LinkClass(InputTable, frozen=True):
     note: str = ""
 
     def left_after(self, lanes_down: int) -> float:
-        """Part of the capacity left when that many lanes are down; spares step in first."""
+        """Return the remaining share of the capacity after lane failures; spares replace lanes first."""
         return max(0, self.lanes - max(0, lanes_down - self.spares)) / self.lanes
 
     def at_edge(self, edge: Literal["low", "high"]) -> "LinkClass":
-        """The same link with its capacities at one end of their ranges."""
+        """Return the link class with its capacities at one end of their ranges."""
         given = {name: getattr(self, name) for name in ("bytes_per_s", "packets_per_s")}
         return replace(self, **{name: replace(q, value=getattr(q, edge)) for name, q in given.items() if q is not None})
 
     def scaled(self, factor: float) -> "LinkClass":
-        """The same link with `factor` times its capacities."""
+        """Return the link class with its capacities multiplied by `factor`."""
         return replace(
             self, bytes_per_s=_times(self.bytes_per_s, factor), packets_per_s=_times(self.packets_per_s, factor)
         )
@@ -61,25 +61,25 @@ def _times(quantity: Calibrated | None, factor: float) -> Calibrated | None:
 
 
 class Endpoint(InputTable, frozen=True):
-    """What one node can send, receive and copy within itself. Bytes are payload, packets are messages."""
+    """Limits of one node for sending, receiving and internal copies. Bytes are payload, packets are messages."""
 
     injection: LinkClass = LinkClass()
-    ejection: LinkClass | None = None  # as injection where not given
+    ejection: LinkClass | None = None  # `None`: as injection
     local: LinkClass = LinkClass()
     to_itself: Literal["memory", "endpoint", "free"] = "memory"
     ranks: Annotated[int, Meta(ge=1, le=4096)] = 1
 
 
 class LengthLine(InputTable, frozen=True):
-    """Messages from a length on: their time there, and what each further byte takes."""
+    """Message times from a length on: the time at this length, and the rate of further bytes."""
 
     first: Annotated[float, Meta(ge=0, le=2**50)]  # bytes
     time: PositiveSeconds
-    bytes_per_s: BytesPerS | None = None  # `None`: length makes no difference
+    bytes_per_s: BytesPerS | None = None  # `None`: the time does not depend on the length
 
 
 class MessagesTable(InputTable, frozen=True):
-    """Measured times of messages that have their way for themselves, by length."""
+    """Measured times of single messages by length."""
 
     inside: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between ranks of one node
     between: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between nodes
@@ -88,32 +88,34 @@ class MessagesTable(InputTable, frozen=True):
     def __post_init__(self) -> None:
         for name, lines in (("inside", self.inside), ("between", self.between)):
             if any(one.first >= other.first for one, other in pairwise(lines)):
-                raise ValueError(f"the lengths of '{name}' do not ascend; order them by 'first'")
+                raise ValueError(f"the lengths of '{name}' are not ascending; order the lines by 'first'")
 
     @property
     def times(self) -> MeasuredTimes:
-        """As the model takes them."""
+        """The message times for the model."""
         return MeasuredTimes(*(_message_times(lines) for lines in (self.inside, self.between)))
 
 
 def _message_times(lines: Sequence[LengthLine]) -> MessageTimes | None:
-    stretches = (Stretch(one.first, one.time, 1 / one.bytes_per_s.value if one.bytes_per_s else 0.0) for one in lines)
+    stretches = (
+        LengthSegment(one.first, one.time, 1 / one.bytes_per_s.value if one.bytes_per_s else 0.0) for one in lines
+    )
     return MessageTimes(tuple(stretches)) if lines else None
 
 
 class Packet(InputTable, frozen=True):
-    """How bulk data is cut into packets."""
+    """Packets of bulk data."""
 
     payload_bytes: Annotated[int, Meta(ge=1, le=2**24)] = 2048
     overhead_bytes: Annotated[int, Meta(ge=0, le=2**16)] = 0
 
 
 Policy = Literal["stall", "twin", "spread", "recompute"]
-"""What becomes of packets whose link is down."""
+"""Treatment of packets whose link has failed."""
 
 
 class RoutingWords(InputTable, frozen=True):
-    """How packets find their way, and what becomes of those whose link is down."""
+    """Routing of packets, and treatment of packets whose link has failed."""
 
     name: Annotated[str, Meta(max_length=40)]
     policy: Policy = "stall"
@@ -126,24 +128,24 @@ class RoutingWords(InputTable, frozen=True):
     def __post_init__(self) -> None:
         for dimension in self.order:
             if self.order.count(dimension) > 1:
-                raise ValueError(f"dimension {dimension} occurs twice in 'order'; name each once")
+                raise ValueError(f"dimension {dimension} occurs twice in 'order'; list each dimension once")
 
 
 class Residual(InputTable, frozen=True):
-    """What the model does not explain, as an empirical factor: rate × (1 - per_doubling × log2(nodes / from_nodes))."""
+    """Empirical factor for effects outside the model: rate × (1 - per_doubling × log2(nodes / from_nodes))."""
 
     per_doubling: Annotated[float, Meta(ge=0, le=0.5)]
     from_nodes: Annotated[int, Meta(ge=1, le=MOST_NODES)]
     source: str
-    calibrated_on: Mapping[str, Sizes] = {}  # published points that it was fitted to
+    calibrated_on: Mapping[str, Sizes] = {}  # published rates to which it was fitted
 
     def factor(self, nodes: int) -> float:
-        """The factor for a job of that many nodes."""
+        """Return the factor for a job with this number of nodes."""
         return 1.0 if nodes <= self.from_nodes else max(0.0, 1 - self.per_doubling * math.log2(nodes / self.from_nodes))
 
 
 class Offload(InputTable, frozen=True, kw_only=True):
-    """A tree in the network's hardware that carries some collectives: it costs its depth, not its ranks."""
+    """A hardware tree for some collectives; their time depends on its depth, not on the number of ranks."""
 
     operations: Annotated[tuple[Literal["allreduce", "barrier", "bcast", "reduce"], ...], Meta(min_length=1)]
     radix: Annotated[int, Meta(ge=2, le=4096)]
@@ -153,19 +155,19 @@ class Offload(InputTable, frozen=True, kw_only=True):
 
 
 class PublishedRates(InputTable, frozen=True):
-    """Where published points of one traffic stand in the catalogue's results."""
+    """Location of the published rates of one traffic in the results of the catalogue."""
 
     results: str
     metric: str
     size: str  # column
-    total: str = ""  # metric of the whole system, divided by the column `nodes`
-    total_scale: Annotated[float, Meta(gt=0, le=1e18)] | None = None  # of `total`; `None`: as `scale`
+    total: str = ""  # metric of the whole system; it is divided by the column `nodes`
+    total_scale: Annotated[float, Meta(gt=0, le=1e18)] | None = None  # of `total`; `None`: `scale`
     scale: Annotated[float, Meta(gt=0, le=1e18)] = 1.0  # to base units
     where: Mapping[str, str] = {}
 
 
 class Unexplained(InputTable, frozen=True):
-    """A published statement that the model misses, and by how much."""
+    """A published statement that the model does not reproduce, with the deviation."""
 
     statement: str
     published: str
@@ -174,9 +176,9 @@ class Unexplained(InputTable, frozen=True):
 
 
 class NetworkFile(InputTable, frozen=True, kw_only=True):
-    """A machine's network as its author wrote it. A key we do not know is an error, so a typo is never ignored."""
+    """The network of a machine. Unknown keys are errors, so that misspelt keys are not ignored."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]{0,99}\Z")]  # of files too: no slash
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][\w.+-]{0,99}\Z")]  # also used for file names: no slash
     title: str = ""
     sources: tuple[str, ...] = ()
     topology: Topology
@@ -190,7 +192,7 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
     offload: Mapping[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,31}\Z")], Offload] = {}
     published: Mapping[str, PublishedRates] = {}
     unexplained: tuple[Unexplained, ...] = ()
-    node: str = "node"  # what the vendor calls one
+    node: str = "node"  # the vendor's term
 
     def __post_init__(self) -> None:
         wanted, given = set(self.topology.link_classes()), set(self.links)
@@ -200,19 +202,20 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
                 [f"missing: {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(spare)}"] * bool(spare)
             )
             raise ValueError(
-                f"link classes do not fit a {self.topology.kind} network ({text}); it has {', '.join(sorted(wanted))}"
+                f"the link classes do not match a {self.topology.kind} network ({text}); "
+                f"use {', '.join(sorted(wanted))}"
             )
         taken = {"all", *(algorithm for _, algorithm in _network.collectives())} & set(self.offload)
         if taken:
-            raise ValueError(f"offload.{min(taken)}: an algorithm in software has that name; choose another, say tree")
+            raise ValueError(f"offload.{min(taken)} is the name of a software algorithm; use another name, e.g. tree")
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """Names of the link classes by the engine's number: injection, ejection, local, then the fabric's."""
+        """Names of the link classes in the order of the engine: injection, ejection, local, then the fabric."""
         return ("injection", "ejection", "local", *self.topology.link_classes())
 
     def link_class(self, name: str) -> LinkClass:
-        """One link class by name, the endpoints' included."""
+        """Return a link class by name, including those of the endpoints."""
         match name:
             case "injection" | "local":
                 return getattr(self.endpoint, name)  # type: ignore[no-any-return]
@@ -221,20 +224,16 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
         return self.links[name]
 
     def link_class_left(self, name: str, lanes_down: int | None) -> float:
-        """Part of a link of that class left when so many lanes are down; none where no number is given."""
+        """Return the remaining share of the capacity of a link; `None` lanes: the link has failed completely."""
         if name not in self.links:
-            raise Refusal(
-                f"cannot let {name!r} fail (no such link class); {suggestion(name, self.links)}", Exit.WRONG_WORD
-            )
+            raise Refusal(f"unknown link class {name!r}; {suggestion(name, self.links)}", Exit.WRONG_WORD)
         if lanes_down is not None and not 1 <= lanes_down <= self.links[name].lanes + self.links[name].spares:
-            have = f"{self.links[name].lanes} and {self.links[name].spares} spares"
-            raise Refusal(
-                f"cannot let {lanes_down} lanes of {name!r} fail (it has {have}); try --lanes 1", Exit.WRONG_WORD
-            )
+            have = f"{self.links[name].lanes} lanes and {self.links[name].spares} spares"
+            raise Refusal(f"--lanes {lanes_down} is out of range ({name!r} has {have}); try --lanes 1", Exit.WRONG_WORD)
         return 0.0 if lanes_down is None else self.links[name].left_after(lanes_down)
 
     def calibrated_on(self, traffic: str, size: int) -> tuple[str, ...]:
-        """What of the file was taken from the published point of a traffic at a size: `D packets/s`."""
+        """Return the values that were calibrated with the published rate of a traffic at a size: `D packets/s`."""
         ends = {name: getattr(self.endpoint, name) for name in ("injection", "ejection", "local")}
         known: dict[str, Mapping[str, Sizes]] = {
             f"{name} {unit}/s": quantity.calibrated_on
@@ -247,29 +246,29 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
         return tuple(what for what, points in known.items() if size in points.get(traffic, ()))
 
     def window(self, traffic: str) -> int:
-        """Packets in flight per node, for the queueing solvers."""
+        """Return the number of packets in flight per node, for the queueing solvers."""
         return self.windows.get(traffic, 64)
 
     def at_size(self, size: int) -> "NetworkFile":
-        """The same machine at another size (supernodes, groups, nodes: what its shape counts in)."""
+        """Return the machine at another size, in the unit of its topology (supernodes, groups or nodes)."""
         if not 1 <= size <= MOST_NODES:
-            raise Refusal(f"cannot build {self.name} with that size; try 1 to {MOST_NODES}", Exit.WRONG_WORD)
+            raise Refusal(f"size {size} is out of range; try 1 to {MOST_NODES}", Exit.WRONG_WORD)
         try:
             return replace(self, topology=self.topology.at_size(size))
         except MistakesError as error:
             reason = error.mistakes[0].reason
             raise Refusal(
-                f"cannot build {self.name} with size {size} ({reason}); try another --size", Exit.WRONG_WORD
+                f"cannot build {self.name} with size {size} ({reason}); use another --size", Exit.WRONG_WORD
             ) from error
 
     def at_edge(self, edge: Literal["low", "high"]) -> "NetworkFile":
-        """Every calibrated capacity at the low or high end of its range."""
+        """Return the network with every calibrated capacity at the low or high end of its range."""
         pinned = {name: self.link_class(name).at_edge(edge) for name in self.class_names}
         ends = {name: pinned.pop(name) for name in ("injection", "ejection", "local")}
         return replace(self, links=pinned, endpoint=replace(self.endpoint, **ends))
 
     def bounded(self, name: str) -> "NetworkFile":
-        """The same machine with some limit on a link class that has none."""
+        """Return the network with a finite capacity for a link class that has none."""
         link = self.link_class(name)
         if link.bytes_per_s or link.packets_per_s:
             return self
@@ -281,13 +280,13 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
         return replace(self, endpoint=replace(self.endpoint, **some))
 
     def scaled(self, name: str, factor: float) -> "NetworkFile":
-        """The same machine with one link class `factor` times as fast; `endpoint` means injection and ejection."""
+        """Return the network with the capacity of a class times `factor`; `endpoint` is injection and ejection."""
         if name in self.links:
             return replace(self, links={**self.links, name: self.links[name].scaled(factor)})
         ends = {"endpoint": ("injection", "ejection")}.get(name, (name,))
         if not set(ends) <= {"injection", "ejection", "local"}:
             raise Refusal(
-                f"cannot change link class {name!r} (no such class); {suggestion(name, self.class_names)}",
+                f"unknown link class {name!r}; {suggestion(name, self.class_names)}",
                 Exit.WRONG_WORD,
             )
         update = {end: self.link_class(end).scaled(factor) for end in ends}
@@ -296,7 +295,7 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
         return replace(self, endpoint=replace(self.endpoint, **update))
 
     def build(self) -> _network.Topology:
-        """The engine's topology."""
+        """Build the engine's topology."""
         rows: list[tuple[str, float, float, int]] = []
         for name in self.class_names:
             link = self.link_class(name)
@@ -309,40 +308,45 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
 
 
 def names() -> tuple[str, ...]:
-    """Names of the networks in the catalogue."""
+    """Return the names of the networks in the catalogue."""
     folder = resources.files("octant.catalogue") / "networks"
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
 def load(name: str) -> NetworkFile:
-    """A network of the catalogue by name, or a file by path.
+    """Load a network of the catalogue by name, or a file by path.
 
     Raises:
-        Refusal: no such network, or a file with mistakes: each with its line, the reason and the fix.
+        Refusal: the network is unknown, or the file is invalid; the message states each error with its line.
     """
     path = Path(name)
     if path.suffix == ".toml" or "/" in name:
         text = read_text(path, "network file")
         if path.suffix != ".toml" and ibnet.is_dump(text):
             raise Refusal(
-                f"cannot load {name} (it is output of ibnetdiscover); `octant model show {name}` prints a network file "
-                f"that reads it",
+                f"{name} is output of ibnetdiscover, not a network file; `octant model show {name}` prints a network "
+                f"file that uses it",
                 Exit.WRONG_WORD,
             )
         return parse(text, name, path.parent)
     if name not in names():
         raise Refusal(
-            f"cannot find the network {name!r} (no .toml file, nor in the catalogue); {suggestion(name, names())}",
+            f"unknown network {name!r} (neither a .toml file nor in the catalogue); {suggestion(name, names())}",
             Exit.WRONG_WORD,
         )
     return parse(_of_catalogue(name), name)
 
 
 def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
-    """A network from the text of a file; `origin` names it in errors. Files that it names are looked for in `folder`.
+    """Read a network from the text of a file.
+
+    Args:
+        text: content of the file.
+        origin: name of the file in error messages.
+        folder: folder of other files to which the text refers.
 
     Raises:
-        Refusal: every mistake with its line, the reason and the fix.
+        Refusal: the file is invalid; the message states each error with its line.
     """
     table = _table(text, origin, folder, (origin,))
     try:
@@ -350,7 +354,7 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
     except MistakesError as error:
         lines = [_sentence(text, origin, mistake) for mistake in error.mistakes[:_MOST_MISTAKES]]
         if len(error.mistakes) > _MOST_MISTAKES:
-            lines.append(f"and {len(error.mistakes) - _MOST_MISTAKES} more")
+            lines.append(f"and {len(error.mistakes) - _MOST_MISTAKES} more errors")
         raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
 
 
@@ -359,7 +363,7 @@ def _of_catalogue(name: str) -> str:
 
 
 def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -> dict[str, Any]:
-    """The file laid over the one that it extends, key by key, with the cables that it names in place."""
+    """Return the table of a file, merged with the file that it extends, and with the text of its edge list."""
     table = parse_toml(text, f"network file {origin}")
     topology = table.get("topology")
     if isinstance(topology, dict) and folder is not None:
@@ -371,18 +375,18 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
         return table
     if len(seen) > _MOST_EXTENDED:
         raise Refusal(
-            f"cannot load {seen[0]} (more than {_MOST_EXTENDED} files extend one another); remove one 'extends'",
+            f"cannot load {seen[0]} (more than {_MOST_EXTENDED} files extend each other); remove one 'extends'",
             Exit.WRONG_WORD,
         )
     if not isinstance(base, str):
-        raise Refusal(f"cannot load {origin} ('extends' is no name); give a network or a file", Exit.WRONG_WORD)
+        raise Refusal(f"cannot load {origin} ('extends' is not a name); give a network or a file", Exit.WRONG_WORD)
     if base in names():
         return _merge(_table(_of_catalogue(base), base, None, (*seen, base)), table)
     path = _beside(folder or Path(), base, origin)
     if str(path) in seen:
         chain = " → ".join([*seen, str(path)])
         raise Refusal(
-            f"cannot load {origin} (files extend one another in a cycle: {chain}); remove one 'extends'",
+            f"cannot load {origin} (files extend each other in a cycle: {chain}); remove one 'extends'",
             Exit.WRONG_WORD,
         )
     if not is_file(path):
@@ -396,15 +400,15 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
 
 
 def _beside(folder: Path, name: str, origin: str) -> Path:
-    """The file of that name in the folder of a network file, or in one below it; links that lead out are not."""
+    """Return the path of a file in the folder of a network file or below; links to other folders are refused."""
     path = folder / name
     try:
         within = path.resolve().is_relative_to(folder.resolve())
-    except (OSError, ValueError, RuntimeError):  # a zero byte, a name too long, links in a circle
+    except (OSError, ValueError, RuntimeError):  # a zero byte, a name that is too long, or a cycle of links
         within = False
     if Path(name).is_absolute() or ".." in Path(name).parts or not within:
         raise Refusal(
-            f"cannot load {origin} ({name[:_SHOWN]!r} is no file beside it); give the name of a file in its folder",
+            f"cannot load {origin} ({name[:_SHOWN]!r} is not in the folder of this file); use a file in that folder",
             Exit.WRONG_WORD,
         )
     return path
@@ -414,7 +418,7 @@ def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
         old = result.get(key)
-        # a value comes with its range and evidence: those of another value are not its own
+        # a new value replaces the range and the source of the old value
         deeper = isinstance(old, dict) and isinstance(value, dict) and "value" not in value
         result[key] = _merge(old or {}, value) if deeper else value
     return result
@@ -427,7 +431,7 @@ def _sentence(text: str, origin: str, mistake: Mistake) -> str:
 
 
 def _line_of(text: str, where: list[str]) -> int | None:
-    """Line of the deepest key of the path that the text shows."""
+    """Return the line of the deepest key of the path in the text."""
     found, section_ok = None, True
     depth = 0
     for number, line in enumerate(text.splitlines(), start=1):

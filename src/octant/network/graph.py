@@ -1,4 +1,4 @@
-"""A network given cable by cable."""
+"""Networks that are defined by a list of cables."""
 
 from functools import lru_cache
 from typing import Annotated, NamedTuple, Self
@@ -21,20 +21,19 @@ ClassWord = Annotated[str, Meta(pattern=r"^[^\s#]{1,64}\Z")]
 
 
 class Cables(NamedTuple):
-    """Numbers of the vertices by name, nodes first; how many are nodes; and the cables as (a, b, class)."""
+    """Numbers of the vertices by name, nodes first; the number of nodes; and the cables as (a, b, class)."""
 
     numbers: dict[str, int]
     nodes: int
     rows: list[tuple[int, int, int]]
-    nodes_forward: bool  # traffic of others passes through nodes: in an edge list without switches
-    notes: tuple[str, ...]  # of a dump of ibnetdiscover
+    nodes_forward: bool  # nodes forward traffic of others: in an edge list without switches
+    notes: tuple[str, ...]  # remarks about a dump of ibnetdiscover
 
 
 class Graph(TopologyShape, tag="graph", frozen=True):
-    """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file's name beside the network file).
+    """Any network: cables `a b [class]`, one per line, in `edges` (text, or a file in the folder of the network file).
 
-    Names are free words; `hosts` says how the names of nodes begin, all other vertices are switches. The text may also
-    be the output of `ibnetdiscover`.
+    Names of nodes begin with `hosts`; all other vertices are switches. The text may also be output of `ibnetdiscover`.
     """
 
     edges: str
@@ -45,7 +44,7 @@ class Graph(TopologyShape, tag="graph", frozen=True):
     def __post_init__(self) -> None:
         for name in self.classes:
             if name in _RESERVED or self.classes.count(name) > 1:
-                raise ValueError(f"link class {name!r} occurs twice, or is one of the endpoints'; rename one")
+                raise ValueError(f"link class {name!r} occurs twice or is reserved for endpoints; rename it")
         require_size(self)
         cables = self.read()
         _require_connected(cables)
@@ -53,48 +52,48 @@ class Graph(TopologyShape, tag="graph", frozen=True):
             require_reachable(list(cables.numbers), cables.nodes, cables.rows)
 
     def read(self) -> Cables:
-        """The cables with their ends numbered.
+        """Read the cables with numbered vertices.
 
         Raises:
-            ValueError: the text is no list of cables, or too long a one; the message names the line.
+            ValueError: the text is not a list of cables, or is too long; the message states the line.
         """
         return _read(self.edges, self.hosts, self.order, self.classes)
 
     def link_classes(self) -> tuple[str, ...]:
-        """As named."""
+        """Return the classes of the file."""
         return self.classes
 
     def nodes(self) -> int:
-        """Vertices that are nodes."""
+        """Return the number of nodes."""
         return self.read().nodes
 
     def switches(self) -> int:
-        """All other vertices."""
+        """Return the number of switches."""
         return len(self.read().numbers) - self.nodes()
 
     def fabric_links(self) -> int:
-        """Two per cable."""
+        """Return two links per cable."""
         return 2 * len(self.read().rows)
 
     def notes(self) -> tuple[str, ...]:
-        """What was assumed of a dump of ibnetdiscover, and what may be missing in it."""
+        """Return the assumptions about a dump of ibnetdiscover, and the parts that may be missing."""
         return self.read().notes
 
     def fabric(self) -> fabric.Fabric | None:
-        """The fabric that a dump of ibnetdiscover describes; `None` for an edge list."""
+        """Return the fabric of a dump of ibnetdiscover; `None`: an edge list."""
         return fabric.read(self.edges, self.hosts or fabric.HOSTS) if ibnet.is_dump(self.edges) else None
 
     def at_size(self, nodes: int) -> Self:
-        """A graph has one size."""
+        """Return the graph; it has a single size."""
         if nodes == self.nodes():
             return self
         raise Refusal(
-            f"cannot build this graph with {nodes} nodes (it is given link by link with {self.nodes()}); try that size",
+            f"a graph has a fixed size ({self.nodes()} nodes); use this size instead of {nodes}",
             Exit.WRONG_WORD,
         )
 
     def build(self, rows: Rows, to_itself: str) -> _network.Topology:
-        """The engine's topology; every cable is two links."""
+        """Build the engine's topology; every cable is two links."""
         names, nodes, cables, forward, _ = self.read()
         a, b, kind = (np.array(column, dtype=np.int32) for column in zip(*cables, strict=True))
         ends = np.concatenate([a, b]), np.concatenate([b, a])
@@ -106,7 +105,7 @@ def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...
     found = fabric.read(text, hosts or fabric.HOSTS) if ibnet.is_dump(text) else None
     rows = fabric.by_class(found, classes) if found else _cables(text, classes)
     if len(rows) > MOST_CABLES:
-        raise ValueError(f"{len(rows):,} cables are too many (at most {MOST_CABLES:,}); try a smaller network")
+        raise ValueError(f"{len(rows):,} cables are too many (maximum: {MOST_CABLES:,}); use a smaller network")
     prefix = fabric.HOSTS if found else hosts
     names = list(dict.fromkeys([*order, *(name for row in rows for name in row[:2])]))
     nodes = sum(name.startswith(prefix) for name in names)
@@ -114,9 +113,9 @@ def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...
         remarks = f" ({'; '.join(found.remarks)})" if found.remarks else ""
         raise ValueError(f"the dump has no cable of a compute node{remarks}; {ibnet.COMMAND}")
     if not nodes:
-        raise ValueError(f"no vertex begins with {prefix!r}; set 'hosts' to how the names of nodes begin")
+        raise ValueError(f"no vertex name begins with {prefix!r}; set 'hosts' to the common prefix of node names")
     if not rows:
-        raise ValueError("there is no cable; add lines: a b [class]")
+        raise ValueError("the edge list is empty; add lines: a b [class]")
     number_of = {name: i for i, name in enumerate(sorted(names, key=lambda name: not name.startswith(prefix)))}
     numbered = [(number_of[a], number_of[b], kind) for a, b, kind in rows]
     return Cables(number_of, nodes, numbered, found is None and nodes == len(names), found.remarks if found else ())
@@ -124,7 +123,7 @@ def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...
 
 def _cables(text: str, classes: tuple[str, ...]) -> list[tuple[str, str, int]]:
     if tool := ibnet.other_tool(text):
-        raise ValueError(f"the edge list is output of {tool}, which is not read; {ibnet.COMMAND}")
+        raise ValueError(f"the edge list is output of {tool}, which is not supported; {ibnet.COMMAND}")
     rows: list[tuple[str, str, int]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.split("#")[0].split()
@@ -132,14 +131,14 @@ def _cables(text: str, classes: tuple[str, ...]) -> list[tuple[str, str, int]]:
             continue
         where = f"edge list, line {number}"
         if len(rows) == MOST_CABLES:
-            raise ValueError(f"{where}: more than {MOST_CABLES:,} cables; try a smaller network")
+            raise ValueError(f"{where}: more than {MOST_CABLES:,} cables; use a smaller network")
         if len(words) not in (2, 3) or max(map(len, words)) > 200:
-            raise ValueError(f"{where}: {quoted(line.strip())} is no cable; write: a b [class]")
+            raise ValueError(f"{where}: {quoted(line.strip())} is not a cable; write: a b [class]")
         kind = words[2] if len(words) == 3 else classes[0]
         if kind not in classes:
-            raise ValueError(f"{where}: no class {quoted(kind)}; {suggestion(kind, classes)}")
+            raise ValueError(f"{where}: unknown class {quoted(kind)}; {suggestion(kind, classes)}")
         if words[0] == words[1]:
-            raise ValueError(f"{where}: {quoted(words[0])} is cabled to itself, a cycle of one; remove it")
+            raise ValueError(f"{where}: the cable connects {quoted(words[0])} to itself; remove it")
         rows.append((words[0], words[1], classes.index(kind)))
     return rows
 
@@ -157,4 +156,4 @@ def _require_connected(cables: Cables) -> None:
     lost = [name for name, number in cables.numbers.items() if number not in seen]
     if lost:
         shown = ", ".join(map(quoted, lost[:5]))
-        raise ValueError(f"the network is disconnected ({shown} cannot be reached); add the missing cables")
+        raise ValueError(f"the network is disconnected (no path to {shown}); add the missing cables")

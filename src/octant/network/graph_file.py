@@ -1,4 +1,4 @@
-"""A network as an edge list that reads back as a network of kind `graph`."""
+"""Export of a network as an edge list that can be read as a network of kind `graph`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def edge_list(network: NetworkFile) -> str:
-    """Cables `a b class`, one per line: nodes are `n0 …`, switches `s0 …`; parallel cables stand on lines of their own.
+    """Return cables `a b class`, one per line, with nodes `n0 …` and switches `s0 …`.
 
-    A node that enters the network at a router gets a cable of class `endpoint`, which has no limit of its own.
+    A node that is attached to a router gets a cable of class `endpoint`, which has no limit.
 
     Raises:
-        Refusal: a link without its way back, which an edge list cannot say.
+        Refusal: a link has no link in the opposite direction, which an edge list cannot represent.
     """
     topology = network.build()
     ends, classes = topology.ends(), topology.link_classes()
@@ -40,26 +40,27 @@ def edge_list(network: NetworkFile) -> str:
     for (a, b, kind), count in directed.items():
         if directed[b, a, kind] != count:
             raise Refusal(
-                f"cannot export the link {a} to {b} as a cable (there are {count} there, others back); try --to edges",
+                f"cannot export the links between {a} and {b} as cables (their number differs between the directions); "
+                "use --to edges",
                 Exit.WRONG_WORD,
             )
-        if a < b:  # each cable once; a mesh keeps a link from a node to itself where the torus would go on
+        if a < b:  # each cable once; unused links at the borders of a mesh have equal ends
             lines += [f"{a} {b} {kind}"] * count
     return "\n".join([*lines, ""])
 
 
 def graph_file(network: NetworkFile) -> str:
-    """The network as a network file of kind `graph`, its cables inside: reading it gives the same links and capacities.
+    """Return the network as a network file of kind `graph` with its cables: the same links and capacities.
 
-    Its routes are shortest paths, equally over equals, whatever routing the network had.
+    Its routes are the shortest paths, with equal shares, independently of the routing of the network.
 
     Raises:
-        Refusal: some nodes do not compute, which a graph cannot say.
+        Refusal: some nodes do not compute, which a graph cannot represent.
     """
     shape = network.topology
     if len(shape.active()) != shape.nodes():
         raise Refusal(
-            f"cannot export {network.name} as a graph (some of its nodes do not compute); try --to edges",
+            f"cannot export {network.name} as a graph (some of its nodes do not compute); use --to edges",
             Exit.WRONG_WORD,
         )
     cables = edge_list(network)

@@ -1,4 +1,4 @@
-"""Reads the output of `ibnetdiscover`: every line is interpreted, irrelevant for a stated reason, or unrecognised."""
+"""Reader of `ibnetdiscover` output: each line is interpreted, irrelevant for a stated reason, or unrecognised."""
 
 import re
 from collections import Counter
@@ -14,12 +14,12 @@ from octant.untrusted import parse_toml
 
 MOST_LINES = 500_000
 MOST_DEVICES = 150_000
-"""Three full InfiniBand subnets, each of at most 49,151 unicast addresses."""
+"""Three full InfiniBand subnets, each with at most 49,151 unicast addresses."""
 MOST_UNRECOGNISED = 1000
-"""DumpLines that are not part of the format; a file with more of them is no dump."""
-_LOOKED_AT = 50  # lines of which one shows that another tool wrote the text: it may begin with headings
+"""Maximum number of lines that are not part of the format; a file with more of them is not a dump."""
+_LOOKED_AT = 50  # first lines that are searched for the format of another tool
 MOST_CHARACTERS = 1000
-"""Of a line; a description has at most 64 bytes."""
+"""Maximum length of a line; a description has at most 64 bytes."""
 COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
 
 _TYPES = {"Switch": "S", "Ca": "H", "Rt": "R"}
@@ -41,7 +41,7 @@ _LIKE_DEVICE = re.compile(r'(?:\S+ )?(?:Switch|Ca|Rt|CA|Router|\?\?\?) ?[:\d"]|\
 
 
 class Port(NamedTuple):
-    """The other end of a cable, its width and speed (`4xHDR`; empty: not stated), and the line that says so."""
+    """The other end of a cable, its width and speed (`4xHDR`; empty: not stated), and its line in the dump."""
 
     peer: str
     peer_port: int
@@ -54,7 +54,7 @@ class Device:
     """A switch, a channel adapter or a router with its cables."""
 
     type: str  # Switch, Ca, Rt
-    name: str  # letter of the type and node GUID, as the dump names it
+    name: str  # letter of the type and node GUID, as in the dump
     description: str
     system: str  # system image GUID; empty: not stated
     size: int  # number of ports
@@ -64,17 +64,17 @@ class Device:
 
 @dataclass(frozen=True)
 class DumpLines:
-    """What became of the lines of a file."""
+    """Classification of the lines of a file."""
 
     interpreted: int
     irrelevant: dict[str, int]  # number of lines by reason
-    warnings: tuple[str, ...]  # a part of the fabric may be missing: `line 3: …`
+    warnings: tuple[str, ...]  # warnings of the tool, after which a part of the fabric may be missing: `line 3: …`
     unrecognised: tuple[str, ...]  # `line 7: …`
 
 
 @dataclass(frozen=True)
 class Dump:
-    """Devices by name, in the order of the file, and what became of its lines."""
+    """Devices by name, in the order of the file, and the classification of its lines."""
 
     devices: dict[str, Device]
     lines: DumpLines
@@ -93,18 +93,18 @@ def _patterns(table: str, named: str = "pattern") -> tuple[tuple[re.Pattern[str]
 
 
 def is_dump(text: str) -> bool:
-    """Whether a text looks like the output of `ibnetdiscover`."""
+    """Return whether a text seems to be output of `ibnetdiscover`."""
     return any(mark in text for mark in _MARKS) or _ANY_DEVICE.search(text) is not None
 
 
 def other_tool(text: str) -> str:
-    """Return the tool that wrote a text which is no edge list and no dump; empty if it is none of the known ones."""
+    """Return the tool that wrote a text; "": it is an edge list, a dump, or from an unknown tool."""
     lines = (line for _, line in _lines(text) if not line.startswith("#"))
     return next((tool for line in islice(lines, _LOOKED_AT) if (tool := _tool(line))), "")
 
 
 def why_not_dump(text: str) -> str:
-    """Return why a text is not the output of `ibnetdiscover`: empty, of another tool, or messages of a failure."""
+    """Return why a text is not output of `ibnetdiscover`: empty, of another tool, or error messages."""
     if tool := other_tool(text):
         return f"it is output of {tool}"
     lines = [line for _, line in islice(_lines(text), _LOOKED_AT)]
@@ -121,7 +121,7 @@ def _tool(line: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, white space reduced to single blanks, with their numbers."""
+    """Yield the non-empty lines with their numbers, and with white space reduced to single blanks."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line and (words := line[: MOST_CHARACTERS + 1].split()):
             yield number, " ".join(words) if len(line) <= MOST_CHARACTERS else line
@@ -131,8 +131,8 @@ def read(text: str) -> Dump:
     """Read the devices of a dump.
 
     Raises:
-        ValueError: too many lines, a line that describes a device or a cable and cannot be read, or lines that
-            contradict each other; the message quotes the line.
+        ValueError: there are too many lines, the line of a device or a cable is invalid, or lines contradict each
+            other; the message quotes the line.
     """
     if text.count("\n") > MOST_LINES:
         raise ValueError(f"ibnetdiscover dump: more than {MOST_LINES:,} lines are too many; {COMMAND}")
@@ -145,7 +145,7 @@ def read(text: str) -> Dump:
 
 
 class _Reader:
-    """Takes the lines one by one."""
+    """State of the reader while it processes the lines."""
 
     def __init__(self) -> None:
         self.devices: dict[str, Device] = {}
@@ -211,8 +211,8 @@ class _Reader:
             raise ValueError(f"ibnetdiscover dump: more than {MOST_DEVICES:,} devices are too many; {COMMAND}")
         if self.device.description != fresh.description:
             raise ValueError(
-                f"ibnetdiscover dump, line {number}: {quoted(line)} describes the device of line {self.device.line} "
-                f"differently; give whole GUIDs, or one dump"
+                f"ibnetdiscover dump, line {number}: {quoted(line)} contradicts the device of line {self.device.line}; "
+                f"use complete GUIDs and a single dump"
             )
         self.device.system = self.device.system or fresh.system
         self.interpreted += 1
@@ -220,8 +220,8 @@ class _Reader:
     def _port(self, number: int, line: str, found: re.Match[str]) -> None:
         if self.device is None:
             raise ValueError(
-                f"ibnetdiscover dump, line {number}: {quoted(line)} is a port before any Switch, Ca or Rt line; "
-                f"give the whole dump"
+                f"ibnetdiscover dump, line {number}: {quoted(line)} is a port without a preceding Switch, Ca or Rt "
+                f"line; use the complete dump"
             )
         own, peer, peer_port, comment = found.groups()
         speed = _speed(comment or "")
@@ -232,13 +232,13 @@ class _Reader:
         if before[:3] != port[:3]:
             raise ValueError(
                 f"ibnetdiscover dump, line {number}: {quoted(line)} contradicts line {before.line}, which has another "
-                f"cable in port {own}; give whole GUIDs, or one dump"
+                f"cable in port {own}; use complete GUIDs and a single dump"
             )
         self.interpreted += 1
 
 
 def _speed(comment: str) -> str | None:
-    """Return width and speed of a cable from the comment of its line, empty if not stated; `None`: not readable."""
+    """Return width and speed of a cable from the comment of its line; "": not stated; `None`: invalid."""
     first, last = comment.find('"'), comment.rfind('"')
     head, tail = ("", comment) if first < 0 else (comment[:first], comment[last + 1 :])
     if (first >= 0 and first == last) or not _OWN_LID.fullmatch(head):
@@ -253,12 +253,12 @@ def _check_ends(devices: dict[str, Device]) -> None:
             peer = devices.get(port.peer)
             if peer is None:
                 raise ValueError(
-                    f"ibnetdiscover dump: {quoted(port.peer)} is cabled to but not described (line {port.line}); "
-                    f"give the whole dump"
+                    f"ibnetdiscover dump: the device {quoted(port.peer)} in line {port.line} is not described; "
+                    f"use the complete dump"
                 )
             back = peer.ports.get(port.peer_port)
             if back is not None and (back.peer, back.peer_port) != (device.name, number):
                 raise ValueError(
-                    f"ibnetdiscover dump: lines {port.line} and {back.line} put different cables into port "
-                    f"{port.peer_port} of {quoted(peer.name)}; give whole GUIDs, or one dump"
+                    f"ibnetdiscover dump: lines {port.line} and {back.line} have different cables in port "
+                    f"{port.peer_port} of {quoted(peer.name)}; use complete GUIDs and a single dump"
                 )

@@ -1,4 +1,4 @@
-"""Reads options and small files: lists of sizes, costs of messages, measured points, pairs of ranks."""
+"""Readers of options and small files: lists of sizes, message costs, measured rates, pairs of ranks."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ from octant.untrusted import is_file, read_text
 
 MOST_SIZES = 10_000
 
-_LEAST, _MOST = 1e-9, 1e18  # of rates in base units, and the least tolerance: what is squared stays a number
+_LEAST, _MOST = 1e-9, 1e18  # of rates in base units, and the least tolerance; squares are representable
 
 
 def read_sizes(text: str) -> list[int]:
-    """Sizes from `1,2,24`, `1:64` or `1:64:8`, in the order given.
+    """Return the sizes in `1,2,24`, `1:64` or `1:64:8`, in this order.
 
     Raises:
-        Refusal: no such list, a size that is not positive, or more than 10,000.
+        Refusal: the list is invalid, a size is not positive, or there are more than 10,000.
     """
     found: list[int] = []
     try:
@@ -34,16 +34,16 @@ def read_sizes(text: str) -> list[int]:
                 raise ValueError
             if len(found) + (last - first) // step >= MOST_SIZES:
                 raise Refusal(
-                    f"cannot use {text[:60]!r} (over {MOST_SIZES} sizes); try steps such as 1:64:8", Exit.WRONG_WORD
+                    f"{text[:60]!r} has more than {MOST_SIZES} sizes; use a step, e.g. 1:64:8", Exit.WRONG_WORD
                 )
             found.extend(range(first, last + 1, step))
     except ValueError:
-        raise Refusal(f"cannot read {text[:60]!r} as sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_WORD) from None
+        raise Refusal(f"{text[:60]!r} is not a list of sizes; try 1,2,24 or 1:64 or 1:64:8", Exit.WRONG_WORD) from None
     return found
 
 
 def read_seconds(text: str) -> float:
-    """A time such as `20us`.
+    """Return a time such as `20us`, in seconds.
 
     Raises:
         Refusal: the text is not a time.
@@ -55,10 +55,10 @@ def read_seconds(text: str) -> float:
 
 
 def read_flow_bytes(text: str | None) -> float | None:
-    """Payload of every flow from `64KiB`; `None` as it is.
+    """Return the payload of every flow from a text such as `64KiB`; `None`: none is given.
 
     Raises:
-        Refusal: the text is no size, or nothing.
+        Refusal: the text is not a size, or the size is 0.
     """
     if text is None:
         return None
@@ -67,15 +67,15 @@ def read_flow_bytes(text: str | None) -> float | None:
     except (ValueError, OverflowError) as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from None
     if not size > 0:
-        raise Refusal("cannot send flows of no bytes; try --bytes 1MiB", Exit.WRONG_WORD)
+        raise Refusal("the size of flows must be positive; try --bytes 1MiB", Exit.WRONG_WORD)
     return size
 
 
 def read_byte_sizes(text: str) -> list[int]:
-    """As `units.parse_byte_sizes`.
+    """Return a list of sizes, as `units.parse_byte_sizes`.
 
     Raises:
-        Refusal: no such list.
+        Refusal: the list is invalid.
     """
     try:
         return parse_byte_sizes(text)
@@ -84,7 +84,7 @@ def read_byte_sizes(text: str) -> list[int]:
 
 
 def read_costs(overhead: str, latency: str) -> MessageCosts:
-    """What a message costs besides the links: its software overhead, and a latency (`""`: none is assumed).
+    """Return the costs of a message in addition to the links: software overhead and latency (`""`: no latency).
 
     Raises:
         Refusal: a text is not a time.
@@ -93,18 +93,20 @@ def read_costs(overhead: str, latency: str) -> MessageCosts:
 
 
 def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance: float) -> list[MeasuredRate]:
-    """Points of a file of lines `size rate [tolerance] [eq|at_least|at_most]`, or the published ones.
+    """Return the rates of a file with lines `size rate [tolerance] [eq|at_least|at_most]`, or the published ones.
 
     Raises:
-        Refusal: a file that cannot be read (with the line), or no published points for this traffic.
+        Refusal: the file is invalid (the message states the line), or there are no published rates of this traffic.
     """
     if not _LEAST <= tolerance < 1:
-        raise Refusal(f"cannot fit to a relative tolerance of {tolerance:g}; try --tolerance 0.05", Exit.WRONG_WORD)
+        why = "a relative tolerance is positive and less than 1"
+        raise Refusal(f"invalid --tolerance {tolerance:g} ({why}); try --tolerance 0.05", Exit.WRONG_WORD)
     if path is None:
         known = published_points(network, traffic)
         if not known:
             raise Refusal(
-                f"cannot calibrate {traffic} (nothing is published for {network.name}); give --points", Exit.WRONG_WORD
+                f"cannot calibrate {traffic} (no published rates for {network.name}); give --points FILE",
+                Exit.WRONG_WORD,
             )
         return [MeasuredRate(size, point.value, tolerance) for size, point in sorted(known.items())]
     found = []
@@ -133,46 +135,46 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
 def calibrate_to_points(
     network: NetworkFile, traffic: str, path: Path | None, tolerance: float, free: Sequence[str]
 ) -> Calibration:
-    """Capacities of the `free` link classes from points of a file, or the published ones.
+    """Fit the capacities of the `free` link classes to the rates of a file, or to the published ones.
 
     Raises:
         Refusal: no class is free, or as `read_points` and `calibrate`.
     """
     if not free:
         classes = ", ".join(("endpoint", *network.links))
-        raise Refusal(f"cannot choose what to fit; give --free with some of {classes}", Exit.WRONG_WORD)
+        raise Refusal(f"no link class to fit; give --free with one or more of {classes}", Exit.WRONG_WORD)
     return calibrate(network, traffic, read_points(network, traffic, path, tolerance), free)
 
 
-def pattern_asked(
+def requested_pattern(
     network: NetworkFile, solver: Solver, traffic: str, parameter: int, bytes_each: str | None, job: str
 ) -> TrafficPattern:
-    """A named pattern whose flows are of the size that was asked, or of one that fits the solver.
+    """Return a named pattern with the requested flow size, or a default that suits the solver.
 
     Raises:
-        Refusal: a size of uniform traffic, or as `read_flow_bytes`, `job_nodes` and `make`.
+        Refusal: a size is given for uniform traffic, or as `read_flow_bytes`, `job_nodes` and `make`.
     """
-    asked = read_flow_bytes(bytes_each)
-    if asked and traffic in UNIFORM:
+    flow_size = read_flow_bytes(bytes_each)
+    if flow_size and traffic in UNIFORM:
         raise Refusal(
-            f"cannot give the flows of {traffic} a size (everybody sends to everybody without an end); "
-            "try a list of flows, such as a shift",
+            f"cannot use --bytes with {traffic} (uniform traffic is continuous and has no flow size); "
+            "use a list of flows, such as a shift",
             Exit.WRONG_WORD,
         )
-    return make(network, traffic, parameter, flow_bytes(asked, solver), job=job_nodes(network, job))
+    return make(network, traffic, parameter, flow_bytes(flow_size, solver), job=job_nodes(network, job))
 
 
 def pairs_of_file(
     network: NetworkFile, path: Path, order: str, per_node: int, bytes_each: str | None = None, job: str = ""
 ) -> TrafficPattern:
-    """Traffic of a file between ranks that are placed in an order, or as a map file says.
+    """Return the traffic of a file between ranks, which are placed in an order or by a map file.
 
     Raises:
-        Refusal: a size of flows or a job (the file says who sends how much), or as `read_pairs`, `place` and `pairs`.
+        Refusal: a flow size or a job is also given, or as `read_pairs`, `place` and `pairs`.
     """
     if bytes_each is not None or job:
         raise Refusal(
-            "cannot combine --pairs with --bytes or --job (the file says who sends how much); leave them out",
+            "cannot combine --pairs with --bytes or --job (the file contains all flows and sizes); omit them",
             Exit.WRONG_WORD,
         )
     rows = read_pairs(path)

@@ -1,4 +1,4 @@
-"""What a network consists of: nodes, switches and cables; for a fabric also the devices and lines of its dump."""
+"""Inventory of a network: nodes, switches and cables; for a fabric also the devices and lines of its dump."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class ClassSummary:
 
 @dataclass(frozen=True)
 class NetworkInventory:
-    """A network as it is read."""
+    """A network with its nodes, switches and cables."""
 
     network: str
     title: str
@@ -38,7 +38,7 @@ class NetworkInventory:
     vertex_names: tuple[str, ...]  # by number, nodes first; only a graph has names
     notes: tuple[str, ...]
     fabric: Fabric | None  # of a dump of ibnetdiscover
-    network_file: str = field(default="", compare=False)  # to begin with, where a dump was given
+    network_file: str = field(default="", compare=False)  # network file that was generated for a dump
 
 
 def inventory(name: str) -> NetworkInventory:
@@ -52,11 +52,11 @@ def inventory(name: str) -> NetworkInventory:
         return of_network(load(name))
     text = read_text(path, "dump of a fabric")
     if not ibnet.is_dump(text):
-        raise Refusal(f"cannot show {name} ({ibnet.why_not_dump(text)}); {ibnet.COMMAND}", Exit.WRONG_WORD)
+        raise Refusal(f"cannot read {name} ({ibnet.why_not_dump(text)}); {ibnet.COMMAND}", Exit.WRONG_WORD)
     try:
         written = network_file(fabric.read(text), path)
     except ValueError as error:
-        raise Refusal(f"cannot show {name}: {error}", Exit.WRONG_WORD) from error
+        raise Refusal(f"cannot read {name}: {error}", Exit.WRONG_WORD) from error
     return of_network(parse(written, name, path.parent), written)
 
 
@@ -64,7 +64,7 @@ def of_network(network: NetworkFile, written: str = "") -> NetworkInventory:
     """Return the inventory of a network; `written` is the network file that was made for it."""
     topology, shape = network.build(), network.topology
     kinds, (sources, targets) = topology.link_classes()[topology.fabric :], topology.ends()
-    real = sources[topology.fabric :] != targets[topology.fabric :]  # a mesh keeps links that lead nowhere
+    real = sources[topology.fabric :] != targets[topology.fabric :]  # a mesh has unused link numbers at its borders
     counts = np.bincount(kinds[real], minlength=len(network.class_names))
     classes = []
     for number, name in enumerate(network.class_names[3:], start=3):

@@ -1,4 +1,4 @@
-"""Jobs on part of a machine: which of its nodes take part in the traffic, while all of it may carry routes."""
+"""Jobs on part of a machine: the nodes with traffic; routes may use the whole machine."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from octant.network.traffic import Nodes
 
 
 def job_nodes(network: NetworkFile, text: str) -> Nodes:
-    """Active nodes of the first `2` parts of a machine, or of the parts `0,8` or `4:7`; empty text: of all.
+    """Return the active nodes of the first `2` parts of a machine, or of the parts `0,8` or `4:7`; "": all.
 
-    Parts are what the network's jobs are counted in: supernodes, groups, else nodes, numbered from 0.
+    Parts are the supernodes or groups of the network, otherwise its nodes, numbered from 0.
 
     Raises:
-        Refusal: no such list, or parts that the machine does not have.
+        Refusal: the list is invalid, or the machine does not have these parts.
     """
     active = network.topology.active()
     if not text:
@@ -33,8 +33,8 @@ def job_nodes(network: NetworkFile, text: str) -> Nodes:
             raise ValueError
     except ValueError:
         raise Refusal(
-            f"cannot put a job on {text[:80]!r} of {network.name} (it has {parts:,} {word}, numbered from 0); "
-            f"try --job {min(2, parts)} for the first, or --job 0:{min(1, parts - 1)} for those",
+            f"invalid job {text[:80]!r} on {network.name} ({parts:,} {word}, numbered from 0); "
+            f"try --job {min(2, parts)} (the first ones) or --job 0:{min(1, parts - 1)} (a range)",
             Exit.WRONG_WORD,
         ) from None
     return nodes

@@ -1,4 +1,4 @@
-"""How busy every link is when a pattern runs as fast as it can: per link, and per class."""
+"""Utilisation of links at the maximum rate of a pattern: per link, and per class."""
 
 from dataclasses import dataclass, field
 
@@ -11,12 +11,12 @@ from octant.network.solve import SolverSettings, solve
 from octant.network.traffic import TrafficPattern
 
 LEVELS = tuple(i / 31 for i in range(32))
-"""Quantiles that a class is shown by: links from the idlest to the busiest."""
+"""Quantiles of the utilisation of a class, from the least to the most loaded link."""
 
 
 @dataclass(frozen=True)
 class ClassLoad:
-    """How busy the links of one class are; 1 is saturated. A class without a limit is never busy."""
+    """Utilisation of the links of one class; 1 is saturated. It is 0 for a class without a limit."""
 
     link_class: str
     links: int
@@ -26,33 +26,33 @@ class ClassLoad:
 
     @property
     def busiest(self) -> float:
-        """Of its most loaded link."""
+        """Utilisation of the most loaded link."""
         return self.quantiles[-1]
 
 
 @dataclass(frozen=True)
 class LoadMap:
-    """A pattern at the rate that its tightest link allows, and what that makes of every link."""
+    """Utilisation of all links at the rate that the tightest link allows."""
 
     network: NetworkFile
     pattern: str
     rate_per_s: float
     unit: str
     per: str
-    classes: tuple[ClassLoad, ...]  # the classes that carry anything, in the engine's order
+    classes: tuple[ClassLoad, ...]  # classes with traffic, in the order of the engine
     busy: NDArray[np.float64] = field(repr=False, compare=False)  # shape (links,)
 
     @property
     def bottleneck(self) -> ClassLoad:
-        """The busiest class; the fabric before endpoints where both are."""
+        """The class with the highest utilisation; of equal ones, the fabric before endpoints."""
         return max(reversed(self.classes), key=lambda c: round(c.busiest, 9))
 
 
 def load_map(network: NetworkFile, pattern: TrafficPattern) -> LoadMap:
-    """Every link's load over its capacity, exactly.
+    """Compute the exact utilisation of every link.
 
     Raises:
-        Refusal: too many pairs, and the routing can only be enumerated.
+        Refusal: there are too many pairs for a routing that requires enumeration.
     """
     answer = solve(network, pattern, settings=SolverSettings(every_link=True))
     topology = network.build()
@@ -60,7 +60,7 @@ def load_map(network: NetworkFile, pattern: TrafficPattern) -> LoadMap:
     names = network.class_names
     payload_s = 1 / np.array([speed(network, number, pattern.cost)[0] for number in range(len(names))])
     busy = answer.loads * pattern.cost.payload_bytes * payload_s[kinds]
-    if answer.time_s > 0:  # else nothing limits the pattern, and nothing is busy
+    if answer.time_s > 0:  # otherwise no link limits the pattern
         busy /= answer.time_s
     classes = []
     for number, name in enumerate(names):
@@ -76,6 +76,6 @@ def load_map(network: NetworkFile, pattern: TrafficPattern) -> LoadMap:
 def _exists(
     ends: tuple[NDArray[np.int32], NDArray[np.int32]], links: NDArray[np.intp], number: int
 ) -> NDArray[np.bool_]:
-    """Links of the fabric that have two ends: a mesh keeps a number where the torus would go on."""
+    """Return which links exist; unused links at the borders of a mesh have equal ends."""
     real: NDArray[np.bool_] = (ends[0][links] != ends[1][links]) | (number < 3)
     return real

@@ -1,4 +1,4 @@
-"""Times of messages by their length, as they were measured: stretches of lengths with a straight line each."""
+"""Measured message times by length, as piecewise linear functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Messages from `first` bytes on, up to where the next stretch begins."""
+class LengthSegment:
+    """A linear segment of message times, from `first` bytes to the next segment."""
 
     first: float  # bytes
     at_first_s: float
@@ -18,22 +18,22 @@ class Stretch:
 
 @dataclass(frozen=True)
 class MessageTimes:
-    """The time of a message that has its way for itself, by its length: steps are changes of protocol."""
+    """The time of a single message by its length; steps are changes of protocol."""
 
-    stretches: tuple[Stretch, ...]  # ascending, at least one; the first holds for shorter messages too
+    stretches: tuple[LengthSegment, ...]  # ascending, at least one; the first also applies to shorter messages
 
     @property
     def startup_s(self) -> float:
-        """The time of a message of no bytes."""
+        """Time of an empty message."""
         return float(self.seconds(np.zeros(1))[0])
 
     @property
     def seconds_per_byte(self) -> float:
-        """Of the longest messages."""
+        """Time per byte of the longest messages."""
         return self.stretches[-1].seconds_per_byte
 
     def seconds(self, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The times of messages of so many bytes, in seconds, of the shape of `lengths`."""
+        """Return the times of messages of these lengths in bytes, in seconds, with the shape of `lengths`."""
         first, start, slope = (
             np.array([getattr(one, name) for one in self.stretches])
             for name in ("first", "at_first_s", "seconds_per_byte")
@@ -46,7 +46,7 @@ class MessageTimes:
 
 @dataclass(frozen=True)
 class MeasuredTimes:
-    """Of messages between ranks of one node, and between nodes; `None`: not measured."""
+    """Message times between ranks of one node, and between nodes; `None`: not measured."""
 
     inside: MessageTimes | None = None
     between: MessageTimes | None = None
@@ -56,7 +56,7 @@ class MeasuredTimes:
         return bool(self.inside or self.between)
 
     def startup_s(self, inside: NDArray[np.bool_], between: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What the empty message of each step takes, the longer of its kinds; NaN where one of these is unknown.
+        """Return the time of an empty message in each step, the maximum of its kinds; NaN: a kind is unknown.
 
         Args:
             inside: whether a step has messages within a node, shape (steps,).
@@ -65,7 +65,7 @@ class MeasuredTimes:
         return self._longest([(self.inside, np.where(inside, 0.0, -1.0)), (self.between, np.where(between, 0.0, -1.0))])
 
     def seconds(self, inside: NDArray[np.float64], between: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The time of the longest message of each step, the longer of both kinds; -1 bytes: there is none."""
+        """Return the time of the longest message of each step, the maximum of both kinds; -1 bytes: no message."""
         return self._longest([(self.inside, inside), (self.between, between)])
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Everything that the pictures of a machine and a traffic show: the curve, the load maps, and single failures."""
+"""Overview of a traffic on a machine: curve over sizes, load maps, and single failures."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -15,37 +15,37 @@ from octant.network.traffic import NAMES, make
 
 POLICIES = ("twin", "spread", "recompute")
 MOST_CABLES = 10_000
-MOST_NODES = 4096  # of a load map on a page, which holds every link
-MOST_LOADED = 65_536  # of one that is only summed up or drawn
-MOST_RECOMPUTED = 2_500  # cables; each makes new routes
+MOST_NODES = 4096  # of a load map on a page, which contains every link
+MOST_LOADED = 65_536  # of a load map that is only summarised or plotted
+MOST_RECOMPUTED = 2_500  # cables; each failure needs new routes
 _SWEPT = 6
 
 
 @dataclass(frozen=True)
-class Worst:
-    """The worst single failure of a link class at one size: what it leaves of the rate."""
+class WorstFailure:
+    """The worst single failure of a link class at one size."""
 
     size: int
     link_class: str
     policy: str
-    left: float  # rate over the healthy rate
+    left: float  # rate over the rate without failures
     link: str
-    harmless: float  # part of all cables whose failure costs nothing
+    harmless: float  # share of the cables whose failure does not reduce the rate
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A traffic on a machine from small to large. Applications have a curve only: they are several patterns."""
+    """A traffic on a machine at several sizes. Applications have only a curve, since they use several patterns."""
 
     network: NetworkFile
     traffic: str
     curve: ScalingCurve
     maps: dict[int, LoadMap]
-    failures: tuple[Worst, ...]
+    failures: tuple[WorstFailure, ...]
 
 
 def sizes(network: NetworkFile) -> tuple[int, ...]:
-    """Sizes worth showing: each of a few dozen, or powers, up to the machine as it stands."""
+    """Return the sizes of an overview: up to a few dozen, or powers, up to the present size of the machine."""
     shape = network.topology
     most = shape.size()
     if isinstance(shape, Torus):
@@ -58,7 +58,7 @@ def sizes(network: NetworkFile) -> tuple[int, ...]:
 
 
 def has_load_map(network: NetworkFile, traffic: str) -> bool:
-    """True for a single pattern of nodes; HPCC's random ring of all ranks is a hundred of them."""
+    """Return whether a traffic is a single pattern of nodes; HPCC's random ring of all ranks uses a hundred."""
     return traffic in NAMES and not (traffic == "random-ring" and network.endpoint.ranks > 1)
 
 
@@ -70,26 +70,26 @@ def overview(
     failures: bool = True,
     job: str = "",
 ) -> Overview:
-    """Solves the traffic at all sizes (`at`, or those of `sizes`), link by link where enumeration takes moments.
+    """Solve the traffic at all sizes (`at`, or those of `sizes`), link by link for small networks.
 
-    `job` is the part of the machine that takes part, as `job_nodes` reads it.
+    `job` is the part of the machine with traffic, as `job_nodes` reads it.
 
     Raises:
-        Refusal: unknown traffic, a size that the machine cannot be built at, or at which nothing limits the traffic.
+        Refusal: the traffic is unknown, the machine cannot have a size, or no link limits the traffic at a size.
     """  # fmt: skip
-    asked = tuple(at) or sizes(network)
-    tick("curve against scale")
-    curve = scale(network, traffic, asked, job=job)
+    chosen_sizes = tuple(at) or sizes(network)
+    tick("computing the curve over sizes")
+    curve = scale(network, traffic, chosen_sizes, job=job)
     if unlimited := [str(point.size) for point in curve.points if math.isinf(point.rate_per_s)]:
         raise Refusal(
-            f"cannot draw {traffic} on {network.name} (nothing limits it with {', '.join(unlimited[:5])} "
-            f"{curve.size_word}); try other --sizes",
+            f"cannot plot {traffic} on {network.name} (no link limits it with {', '.join(unlimited[:5])} "
+            f"{curve.size_word}); use other --sizes",
             Exit.WRONG_WORD,
         )
     maps: dict[int, LoadMap] = {}
     for point in curve.points if has_load_map(network, traffic) else ():
         if point.nodes <= (MOST_NODES if failures else MOST_LOADED):
-            tick(f"loads at {point.size} {curve.size_word}")
+            tick(f"computing loads at {point.size} {curve.size_word}")
             sized = network.at_size(point.size)
             maps[point.size] = load_map(sized, make(sized, traffic, job=job_nodes(sized, job)))
     return Overview(
@@ -97,24 +97,24 @@ def overview(
     )
 
 
-def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[[str], None]) -> Iterable[Worst]:
-    kind = network.topology.link_classes()[-1]  # the longest: the one that fails
+def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[[str], None]) -> Iterable[WorstFailure]:
+    kind = network.topology.link_classes()[-1]  # the longest links
     swept = [size for size in at if _cables(network, kind, size)]
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
     for size in dict.fromkeys([*wanted, *swept[-1:]]):
         for policy in POLICIES:
             if policy == "recompute" and len(cables(network.at_size(size), kind)) > MOST_RECOMPUTED:
                 continue
-            tick(f"single failures at {size} ({policy})")
+            tick(f"computing single failures at {size} ({policy})")
             sized = network.at_size(size)
             try:
                 found = failure_sweep(sized, make(sized, traffic), kind, policy)
-            except Refusal:  # this network knows no such policy
+            except Refusal:  # this network does not support the policy
                 continue
             left = found.worst_per_s / found.base_per_s
-            yield Worst(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
+            yield WorstFailure(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
 
 
 def _cables(network: NetworkFile, kind: str, size: int) -> bool:
-    """True where there are cables of that class, and few enough to let each of them fail."""
+    """Return whether there are cables of this class, and few enough for all single failures."""
     return 0 < len(cables(network.at_size(size), kind)) <= MOST_CABLES

@@ -1,4 +1,4 @@
-"""A network as SimGrid's platform: explicit hosts, links and one route for every pair of hosts."""
+"""Export of a network as a SimGrid platform: explicit hosts, links and one route for every pair of hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octant.network.traffic import Nodes
 
 MOST_HOSTS = 512
-"""Explicit routes grow with the square of the hosts: 262,144 of them here, which SimGrid still reads in seconds."""
+"""Maximum number of hosts; their 262,144 explicit routes are read by SimGrid in seconds."""
 
 FREE = "free"
 _FREE_BYTES_PER_S = 1e15
@@ -44,26 +44,26 @@ class Platform:
     hosts: tuple[str, ...]
     wires: tuple[Wire, ...]
     routes: Mapping[tuple[int, int], tuple[int, ...]]
-    split: int  # pairs whose traffic Octant spreads over several routes, of which only one is here
+    split: int  # pairs with several routes in the model; the platform contains one of them
 
     def speed_alone(self, source: int, target: int) -> tuple[float, float]:
-        """Seconds of latency and payload bytes per second of one message that has the route for itself."""
+        """Return latency in seconds and payload bytes per second of a message that is alone on the route."""
         wires = [self.wires[link] for link in self.routes[source, target]]
         return sum(wire.latency_s for wire in wires), min((wire.bytes_per_s for wire in wires), default=math.inf)
 
 
 def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: TrafficCost | None = None) -> Platform:
-    """The part of the network that `nodes`, shape (hosts,), use; bandwidths are what `cost` (bulk messages) leaves.
+    """Return the part of the network that `nodes`, shape (hosts,), use, with the payload bandwidths for `cost`.
 
-    `latency=False` leaves latencies out: SimGrid gives a flow of longer latency a smaller share of a link, and Octant
-    an equal one.
+    `latency=False` omits latencies: SimGrid gives flows with longer latency a smaller share of a link, while Octant
+    gives equal shares.
 
     Raises:
-        Refusal: too many hosts for explicit routes.
+        Refusal: there are too many hosts for explicit routes.
     """
     if len(nodes) > MOST_HOSTS:
         raise Refusal(
-            f"cannot export {len(nodes)} hosts (one route per pair, at most {MOST_HOSTS}); try a smaller --size",
+            f"cannot export {len(nodes)} hosts with a route per pair (maximum: {MOST_HOSTS}); use a smaller --size",
             Exit.WRONG_WORD,
         )
     topology = network.build()
@@ -93,7 +93,7 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Tra
 
 
 def speed(network: NetworkFile, number: int, cost: TrafficCost) -> tuple[float, float]:
-    """Payload bytes per second, and latency, of a link of that class: the tighter of its bytes and its packets."""
+    """Return payload bytes per second and latency of a link class, limited by bytes or packets."""
     link = network.link_class(network.class_names[number])
     carried = cost.payload_bytes if number < 3 else cost.wire_bytes  # endpoints count payload
     rates = [math.inf]
@@ -105,18 +105,16 @@ def speed(network: NetworkFile, number: int, cost: TrafficCost) -> tuple[float, 
 
 
 def simgrid_xml(exported: Platform, notes: Sequence[str] = ()) -> str:
-    """The platform in SimGrid's XML (version 4.1 of its format, for SimGrid 3.32): explicit hosts, links and routes.
+    """Return the platform in SimGrid's XML (format 4.1, for SimGrid 3.32): explicit hosts, links and routes.
 
-    `notes` become comments.
-
-    Every link is one direction. A route to itself is always given: without it SimGrid falls back to a loopback of
-    498 MB/s and 15 microseconds.
+    `notes` are written as comments. Every link is one direction. Routes of a host to itself are always included,
+    because SimGrid otherwise uses a loopback of 498 MB/s and 15 microseconds.
     """
     lines = ["<?xml version='1.0'?>", f'<!DOCTYPE platform SYSTEM "{_DTD}">']
     if exported.split:
-        text = f"{exported.split} pairs are spread over several routes in the model; SimGrid has one route per pair"
+        text = f"{exported.split} pairs have several routes in the model; SimGrid has one route per pair"
         notes = [*notes, text]
-    lines += [f"<!-- {re.sub('-(?=-)', '- ', note)} -->" for note in notes]  # two hyphens would end a comment
+    lines += [f"<!-- {re.sub('-(?=-)', '- ', note)} -->" for note in notes]  # two hyphens are invalid in comments
     lines += ['<platform version="4.1">', f'  <zone id={quoteattr(exported.name)} routing="Full">']
     lines += [f'    <host id={quoteattr(host)} speed="1Gf"/>' for host in exported.hosts]
     lines.append(_link(FREE, math.inf, 0.0, ""))

@@ -1,4 +1,4 @@
-"""What every solver answers, in one type."""
+"""Predictions of the network model, in the same form for all solvers."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,21 +9,21 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The link of one class that holds the pattern back most."""
+    """The most limiting link of one class."""
 
     link_class: str
     link: str
     resource: Literal["bytes", "packets"]
     load: float  # units per round of the pattern
     capacity_per_s: float  # units
-    rate_per_s: float  # that this class alone would allow
-    headroom: float  # rate_per_s over that of the tightest
-    links: int  # of the class that are loaded as much
+    rate_per_s: float  # limit by this class alone
+    headroom: float  # rate_per_s over that of the tightest class
+    links: int  # number of links of the class with this load
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What the next better solver says of the same question."""
+    """The rate according to the next more accurate solver."""
 
     solver: str
     rate_per_s: float
@@ -31,9 +31,9 @@ class Bound:
 
 @dataclass(frozen=True)
 class FlowRates:
-    """Rates of the single flows, in units per second, where a solver gives every flow its own.
+    """Rates of the single flows, in units per second, from solvers that compute them.
 
-    Flows inside a node do not cross the network: they are counted, and left out of the figures.
+    Flows within a node do not cross the network. They are counted, but excluded from the statistics.
     """
 
     crossing: int  # flows between two nodes
@@ -49,9 +49,9 @@ class FlowRates:
 class Prediction:
     """Rate and time of a pattern on a network.
 
-    `rate_per_s` counts units of one node (uniform traffic) or of the largest flow; `time_s` is one round. Where nothing
-    limits the pattern the rate is infinite; where some of it has no route, zero. `loads`, shape (links,), are units per
-    round on every link; empty where loads were counted by class.
+    `rate_per_s` is in units of one node (uniform traffic) or of the largest flow; `time_s` is one round. The rate is
+    infinite if no link limits the pattern, and zero if a part of it has no route. `loads`, shape (links,), is the
+    number of units per round on every link; empty if loads were computed by class.
     """
 
     network: str
@@ -63,21 +63,21 @@ class Prediction:
     time_s: float
     bottlenecks: tuple[Bottleneck, ...]  # one per class, tightest first
     bound: Bound | None = None
-    stalled: float = 0.0  # part of the traffic that cannot be sent
+    stalled: float = 0.0  # share of the traffic without a route
     loads: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     rates: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
-    flow_rates: FlowRates | None = None  # of max-min and fluid (as it begins), where a flow crosses the network
-    units_each: float = 1.0  # of a sender or the largest flow, in one round
-    notes: tuple[str, ...] = ()  # what a reader of the rate must know
+    flow_rates: FlowRates | None = None  # of max-min and fluid (at the start), if a flow crosses the network
+    units_each: float = 1.0  # per sender or of the largest flow, in one round
+    notes: tuple[str, ...] = ()  # remarks about the rate
 
     @property
     def bottleneck(self) -> Bottleneck | None:
-        """The tightest, if anything limits at all."""
+        """The tightest link class; `None`: no link limits the pattern."""
         return self.bottlenecks[0] if self.bottlenecks else None
 
     @property
     def runner_up(self) -> Bottleneck | None:
-        """What would limit next; injection and ejection count as one."""
+        """The next limiting class; injection and ejection count as one."""
         ends = ("injection", "ejection")
         first = self.bottlenecks[:1]
         for other in self.bottlenecks[1:]:

@@ -1,4 +1,4 @@
-"""Published points from the catalogue, in base units, to set beside the model's."""
+"""Published rates from the catalogue, in base units, for comparison with the model."""
 
 import csv
 import io
@@ -11,13 +11,13 @@ from octant.network.files import NetworkFile
 
 @dataclass(frozen=True)
 class PublishedPoint:
-    """One published value, in base units per node, and where it stands."""
+    """One published value, in base units per node, with its source."""
 
     value: float
     results: str
     relation: str
-    derived: str = ""  # how it was computed from what is printed
-    calibrated: tuple[str, ...] = ()  # what of the model was taken from it
+    derived: str = ""  # its computation from the printed value
+    calibrated: tuple[str, ...] = ()  # values of the model that were calibrated with it
 
 
 @lru_cache
@@ -27,7 +27,7 @@ def _rows(results: str) -> tuple[dict[str, str], ...]:
 
 
 def published_points(network: NetworkFile, traffic: str) -> dict[int, PublishedPoint]:
-    """Published values by size; empty where the catalogue holds none for this traffic."""
+    """Return the published values by size; empty: the catalogue contains none for this traffic."""
     source = network.published.get(traffic)
     if source is None:
         return {}

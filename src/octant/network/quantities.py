@@ -1,4 +1,4 @@
-"""Rates, times and calibrated ranges as people write them in network files."""
+"""Rates, times and calibrated ranges in network files."""
 
 import math
 import re
@@ -17,8 +17,8 @@ _EVENTS = {"packets/s": 1.0, "pkt/s": 1.0, "messages/s": 1.0, "msg/s": 1.0, "upd
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
 
 
-_RATES = "B/s or bit/s, with k, M, G, T or Ki, Mi, Gi, Ti before it"
-_SHOWN = 60  # characters of what somebody wrote
+_RATES = "B/s or bit/s, with prefix k, M, G, T, Ki, Mi, Gi or Ti"
+_SHOWN = 60  # characters of a value in an error message
 
 
 def _rate_units(units: dict[str, float], prefixes: dict[str, float]) -> dict[str, float]:
@@ -26,9 +26,9 @@ def _rate_units(units: dict[str, float], prefixes: dict[str, float]) -> dict[str
 
 
 def _read(value: object, units: dict[str, float], what: str, example: str) -> float:
-    """A number in base units from a number or a text with a unit."""
+    """Return a number in base units from a number or a text with a unit."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"cannot read a {type(value).__name__} as a {what}; try {example}")
+        raise ValueError(f"a {type(value).__name__} is not a {what}; try {example}")
     if not isinstance(value, str):
         try:
             return float(value)
@@ -36,34 +36,34 @@ def _read(value: object, units: dict[str, float], what: str, example: str) -> fl
             return math.inf
     match = _NUMBER.fullmatch(value) if len(value) <= _SHOWN else None
     if match is None or (match[2] is not None and match[2] not in units):
-        unit = f" (it has no unit {match[2]!r})" if match and match[2] else ""
-        raise ValueError(f"cannot read {value[:_SHOWN]!r} as a {what}{unit}; try {example}")
+        unit = f" (unknown unit {match[2]!r})" if match and match[2] else ""
+        raise ValueError(f"{value[:_SHOWN]!r} is not a {what}{unit}; try {example}")
     return float(match[1]) * units.get(match[2] or "", 1.0)
 
 
 def _within_bounds(value: float, low: float, high: float, what: str, example: str) -> float:
     if math.isnan(value) or value <= 0:
-        raise ValueError(f"a {what} must be positive, this is {value:g}; try {example}")
+        raise ValueError(f"a {what} must be positive, not {value:g}; try {example}")
     if not low <= value <= high:
-        raise ValueError(f"a {what} of {value:g} in base units is out of range ( {low:g} to {high:g}); try {example}")
+        raise ValueError(f"a {what} of {value:g} in base units is out of range ({low:g} to {high:g}); try {example}")
     return value
 
 
 def bytes_per_s(value: object) -> float:
-    """Bytes per second from `24e9`, `"24 GB/s"`, `"22 GiB/s"` or `"10 Gbit/s"`."""
+    """Return bytes per second from `24e9`, `"24 GB/s"`, `"22 GiB/s"` or `"10 Gbit/s"`."""
     units = _rate_units(_BYTES, {**_PREFIX, **_BINARY})
     read = _read(value, units, "rate in bytes", f'"24 GB/s" ({_RATES})')
     return _within_bounds(read, 1e3, 1e15, "rate in bytes", '"24 GB/s"')
 
 
 def packets_per_s(value: object) -> float:
-    """Packets per second from `0.18e9` or `"0.18 Gpackets/s"`."""
+    """Return packets per second from `0.18e9` or `"0.18 Gpackets/s"`."""
     read = _read(value, _rate_units(_EVENTS, _PREFIX), "rate of packets", '"0.18 Gpackets/s"')
     return _within_bounds(read, 1.0, 1e13, "rate of packets", '"0.18 Gpackets/s"')
 
 
 def seconds(value: object) -> float:
-    """Seconds from `1e-7` or `"100 ns"`; zero is allowed."""
+    """Return seconds from `1e-7` or `"100 ns"`; zero is permitted."""
     read = _read(value, _SECONDS, "time", '"100 ns"')
     if math.isnan(read) or not 0 <= read <= 1:
         raise ValueError(f'a latency of {read:g} s is out of range (0 to 1 s); try "100 ns"')
@@ -71,10 +71,10 @@ def seconds(value: object) -> float:
 
 
 def positive_seconds(value: object) -> float:
-    """Seconds from `1e-7` or `"100 ns"`, more than zero."""
+    """Return seconds from `1e-7` or `"100 ns"`; zero is not permitted."""
     read = seconds(value)
     if not read:
-        raise ValueError('a time must be positive, this is 0; try "100 ns"')
+        raise ValueError('a time must be positive, not 0; try "100 ns"')
     return read
 
 
@@ -83,7 +83,7 @@ Sizes = Annotated[tuple[Annotated[int, Meta(ge=1)], ...], Meta(min_length=1)]
 
 
 class Calibrated(InputTable, frozen=True):
-    """A value, the range that its evidence allows, and the evidence. In base units."""
+    """A value with its range and their source, in base units."""
 
     value: float
     low: float
@@ -91,17 +91,17 @@ class Calibrated(InputTable, frozen=True):
     source: str = ""
     calibrated_on: Mapping[
         str, Sizes
-    ] = {}  # published points from which the value was taken: the model does not predict them
+    ] = {}  # published rates from which the value was calibrated; they are not predictions
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:
             raise ValueError(
-                f"the value {self.value:g} is outside its own range {self.low:g} to {self.high:g}; correct either"
+                f"the value {self.value:g} is outside its range {self.low:g} to {self.high:g}; correct one of them"
             )
 
 
 def _calibrated(reader: Callable[[object], float]) -> Any:
-    """The type of a value with its range; `reader` reads their numbers."""
+    """Return the type of a value with its range; `reader` reads their numbers."""
 
     def read(given: object) -> Calibrated:
         if isinstance(given, Calibrated):

@@ -1,8 +1,8 @@
-"""Parts of foreign files in messages."""
+"""Quotations of input files in error messages."""
 
-_SHOWN = 60  # characters of a foreign line in a message
+_SHOWN = 60  # characters of a line in an error message
 
 
 def quoted(words: str) -> str:
-    """Return what a message quotes of a file: enough for its author to find it, with control characters escaped."""
+    """Quote the beginning of a text, with control characters escaped."""
     return repr(words if len(words) <= _SHOWN else words[:_SHOWN] + "…")

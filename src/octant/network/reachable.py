@@ -1,4 +1,4 @@
-"""Whether all nodes of a graph reach one another if no node passes on the traffic of others."""
+"""Check that all nodes of a graph can communicate although nodes do not forward traffic of others."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -6,22 +6,22 @@ from itertools import combinations_with_replacement
 
 from octant.network.quoting import quoted
 
-_MOST_KINDS = 1000  # sets of planes that are compared with one another; beyond, the engine finds the missing path
+_MOST_KINDS = 1000  # compared sets of planes; with more, the engine reports the missing path
 
 
 def require_reachable(names: Sequence[str], nodes: int, cables: Sequence[tuple[int, int, int]]) -> None:
-    """Refuse a graph in which two nodes are joined through other nodes only.
+    """Check that no two nodes are connected through other nodes only.
 
-    A plane is a set of switches that are joined by cables. Two nodes reach one another in a plane that both are cabled
-    to, or over a cable between them.
+    A plane is a set of switches that are connected by cables. Two nodes can communicate over a common plane or a direct
+    cable.
 
     Args:
-        names: of the vertices by number, nodes first.
-        nodes: how many of them are nodes.
+        names: names of the vertices by number, nodes first.
+        nodes: number of nodes.
         cables: (a, b, class) by number.
 
     Raises:
-        ValueError: two such nodes; the message names them and the number of planes.
+        ValueError: two nodes are connected through other nodes only; the message names them and the number of planes.
     """
     plane_of = _planes(len(names), nodes, cables)
     planes = len(set(plane_of.values()))
@@ -47,9 +47,9 @@ def require_reachable(names: Sequence[str], nodes: int, cables: Sequence[tuple[i
             for b in kinds[other]:
                 if a != b and b not in direct[a]:
                     raise ValueError(
-                        f"{quoted(names[a])} and {quoted(names[b])} are joined through other hosts only, and hosts do "
-                        f"not forward traffic ({planes} separate groups of switches); add the missing cables, "
-                        f"or describe each group as a network of its own"
+                        f"{quoted(names[a])} and {quoted(names[b])} are connected through other hosts only, and hosts "
+                        f"do not forward traffic ({planes} separate groups of switches); add the missing cables, "
+                        f"or describe each group as a separate network"
                     )
 
 

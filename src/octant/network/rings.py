@@ -1,4 +1,4 @@
-"""The rings of HPC Challenge on the model: latency and bandwidth of an exchange with both neighbours."""
+"""Ring tests of HPC Challenge on the model: latency and bandwidth of an exchange with both neighbours."""
 
 import math
 from collections.abc import Sequence
@@ -17,31 +17,31 @@ MOST_RINGS = 1000
 
 @dataclass(frozen=True)
 class RingTimes:
-    """Half the time of an exchange with both neighbours, as HPC Challenge counts it."""
+    """Half the time of an exchange with both neighbours, as in HPC Challenge."""
 
     order: str  # ordered, random
-    rings: int  # of random ones the geometric mean of so many
-    latency_s: float  # of 8 bytes each way
-    bytes_per_s: float  # of each rank one way, messages of 2,000,000 bytes
+    rings: int  # number of random rings; results are their geometric means
+    latency_s: float  # of 8 bytes in each direction
+    bytes_per_s: float  # per rank and direction, with messages of 2,000,000 bytes
 
 
 def rings(
     network: NetworkFile, nodes: Nodes, costs: MessageCosts, count: int = RINGS, seed: int = 1
 ) -> list[RingTimes]:
-    """The ring in the order of the ranks, and random orders (HPCC 1.5, `bench_lat_bw`).
+    """Return the results of the ring in rank order, and of random rings (HPCC 1.5, `bench_lat_bw`).
 
     Args:
-        network: where.
-        nodes: of every rank, shape (ranks,).
-        costs: of messages besides the links.
-        count: random rings, which are averaged geometrically.
-        seed: of the first random ring; others follow it.
+        network: the network.
+        nodes: the node of every rank, shape (ranks,).
+        costs: costs of messages in addition to the links.
+        count: number of random rings, which are averaged geometrically.
+        seed: seed of the first random ring; the next rings use the next seeds.
 
     Raises:
-        Refusal: fewer than two ranks, or a message whose latency nothing states.
+        Refusal: there are fewer than two ranks, or a message has no known latency.
     """
     if len(nodes) < 2:
-        raise Refusal("cannot make a ring of one rank; try --ranks 2 or more", Exit.WRONG_WORD)
+        raise Refusal("a ring needs at least 2 ranks; try --ranks 2", Exit.WRONG_WORD)
 
     def of(order: str, seeds: Sequence[int]) -> RingTimes:
         short, long = (

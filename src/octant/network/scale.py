@@ -1,4 +1,4 @@
-"""A curve against scale, with the published points beside the model's."""
+"""Rate over machine size, from the model and from published results."""
 
 import math
 from collections.abc import Sequence
@@ -18,26 +18,26 @@ from octant.network.traffic import TrafficPattern, make
 
 @dataclass(frozen=True)
 class ScalePoint:
-    """The model at one size. Rates are in base units per node (per rank for random ring, whole system for gfft)."""
+    """The model at one size. Rates are in base units per node (random ring: per rank; gfft: whole system)."""
 
     size: int
     nodes: int
     rate_per_s: float
-    low_per_s: float  # with every calibrated capacity at the low end of its range
+    low_per_s: float  # every calibrated capacity at the low end of its range
     high_per_s: float
     unit: str
     solver: str
     bottleneck: str
     resource: str
-    headroom: float | None  # of the next class over the bottleneck
+    headroom: float | None  # limit of the next class over that of the bottleneck
     bound: Bound | None
     published: PublishedPoint | None
     assumption: str = ""
-    note: str = ""  # what a reader of the rate must know
+    note: str = ""  # remark about the rate
 
     @property
     def error(self) -> float | None:
-        """Model over published, minus one."""
+        """Model over published value, minus one."""
         if self.published is None or math.isinf(self.rate_per_s):
             return None
         return self.rate_per_s / self.published.value - 1
@@ -45,7 +45,7 @@ class ScalePoint:
 
 @dataclass(frozen=True)
 class ScalingCurve:
-    """A traffic's rate against the size of a machine."""
+    """Rate of a traffic over the size of a machine."""
 
     network: str
     traffic: str
@@ -63,22 +63,21 @@ def scale(
     bytes_each: float | None = None,
     job: str = "",
 ) -> ScalingCurve:
-    """The curve of a named pattern or application (`gfft`, `random-ring` as HPCC runs it) over sizes.
+    """Return the curve of a named pattern or application (`gfft`, `random-ring` as in HPCC) over sizes.
 
     Args:
         bytes_each: payload of every flow; `None`: see `flow_bytes`.
-        job: the part of the machine that takes part, as `job_nodes` reads it.
+        job: the part of the machine with traffic, as `job_nodes` reads it.
 
     Raises:
-        Refusal: unknown traffic, a size that the machine cannot be built at, or a job that it has no place for.
+        Refusal: the traffic is unknown, the machine cannot have a size, or the job does not fit.
     """
     known = published_points(network, traffic) if not job else {}
     found = []
     several = traffic == "gfft" or (traffic == "random-ring" and network.endpoint.ranks > 1)
     if several and (job or bytes_each):
         raise Refusal(
-            f"cannot size {traffic} or put it on part of a machine (it is made of several patterns); "
-            "try ptrans or ordered-ring",
+            f"cannot use --bytes or --job with {traffic} (it consists of several patterns); try ptrans or ordered-ring",
             Exit.WRONG_WORD,
         )
     each = flow_bytes(bytes_each, solver)

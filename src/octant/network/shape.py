@@ -1,4 +1,4 @@
-"""What every shape of network says of itself, and how large one may be."""
+"""Base class of all topologies, and the maximum size of a network."""
 
 from typing import Annotated, ClassVar, Self
 
@@ -15,57 +15,57 @@ Rows = list[tuple[str, float, float, int]]
 
 
 class TopologyShape(TaggedTable, frozen=True):
-    """A topology as a file describes it; the numbers of every shape are checked before it is built."""
+    """A topology in a network file; its numbers are checked before it is built."""
 
-    size_word: ClassVar[str] = "nodes"  # what `at_size` counts
+    size_word: ClassVar[str] = "nodes"  # unit of sizes
 
     def changed(self, **change: object) -> Self:
-        """The same with other numbers.
+        """Return the topology with other numbers.
 
         Raises:
-            MistakesError: one that the shape does not accept.
+            MistakesError: a number is invalid.
         """
         return convert({**to_builtins(self), **change}, type(self))
 
     def size(self) -> int:
-        """Present size, in what `at_size` counts."""
+        """Return the present size, in the unit of `at_size`."""
         return self.nodes()
 
     def nodes_per_part(self) -> int:
-        """Nodes of one supernode or group, in which jobs are counted; 1 where they are counted in nodes."""
+        """Return the nodes per supernode or group, the unit of jobs; 1 if the unit is a node."""
         return 1
 
     def link_classes(self) -> tuple[str, ...]:
-        """Names of the fabric's link classes, in the engine's order."""
+        """Return the names of the link classes of the fabric, in the order of the engine."""
         raise NotImplementedError
 
     def active(self) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-        """Nodes that take part in traffic."""
+        """Return the nodes with traffic."""
         return np.arange(self.nodes(), dtype=np.int32)
 
     def nodes(self) -> int:
-        """Endpoints, idle ones included."""
+        """Return the number of endpoints, including idle ones."""
         raise NotImplementedError
 
     def switches(self) -> int:
-        """Vertices that are no nodes."""
+        """Return the number of vertices that are not nodes."""
         raise NotImplementedError
 
     def fabric_links(self) -> int:
-        """Links between vertices, of all planes; both directions count."""
+        """Return the number of links between vertices in all planes; each direction is one link."""
         raise NotImplementedError
 
     def notes(self) -> tuple[str, ...]:
-        """What these numbers leave unused or uneven."""
+        """Return remarks about unused or unevenly used parts."""
         return ()
 
 
 def require_size(shape: TopologyShape) -> None:
-    """Raises ValueError where the engine would not build so large a network; its limits are the only ones."""
+    """Raise `ValueError` if the network exceeds the limits of the engine."""
     for count, most, what in (
         (shape.nodes(), MOST_NODES, "nodes"),
         (shape.nodes() + shape.switches(), _network.MOST_VERTICES, "nodes and switches"),
         (3 * shape.nodes() + shape.fabric_links(), _network.MOST_LINKS, "links"),
     ):
         if count > most:
-            raise ValueError(f"{count:,} {what} are too many (at most {most:,}); try smaller numbers")
+            raise ValueError(f"{count:,} {what} are too many (maximum: {most:,}); use smaller numbers")

@@ -1,4 +1,4 @@
-"""Asks the native engine: a network, a pattern, a solver; one type of answer."""
+"""Solution of traffic patterns on networks with the native engine."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,49 +16,49 @@ from octant.network.traffic import Nodes, TrafficPattern
 Solver = Literal["auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets"]
 SOLVERS: tuple[Solver, ...] = ("auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets")
 MOST_IN_FLIGHT = 2**20
-"""Packets per sender."""
+"""Maximum number of packets in flight per sender."""
 _NOTHING = np.empty(0)
 
 
 def solver_named(word: str) -> Solver:
-    """The solver of that name.
+    """Return the solver with this name.
 
     Raises:
-        Refusal: no such solver.
+        Refusal: the solver is unknown.
     """
     for solver in SOLVERS:
         if solver == word:
             return solver
-    raise Refusal(f"cannot solve with {word!r} (no such solver); {suggestion(word, SOLVERS)}", Exit.WRONG_WORD)
+    raise Refusal(f"unknown solver {word!r}; {suggestion(word, SOLVERS)}", Exit.WRONG_WORD)
 
 
 @dataclass(frozen=True)
 class SolverSettings:
-    """Numbers that some solvers need."""
+    """Parameters of the solvers."""
 
-    window: int | None = None  # packets in flight; the machine's own where None
+    window: int | None = None  # packets in flight; `None`: that of the machine
     exponent: float = 8.0  # of the soft minimum
     packets: int = 5000  # per node, in the packet simulation of uniform traffic
     units_per_packet: float | None = None
     seed: int = 1
-    in_order: bool = False  # in the packet simulation, a sender's flows of one job go one after the other
-    every_link: bool = False  # the answer has the load of every link, not only of classes
+    in_order: bool = False  # in the packet simulation, a sender processes the flows of one job sequentially
+    every_link: bool = False  # return the load of every link, not only of classes
 
 
 DEFAULTS = SolverSettings()
 FLOW_BYTES = 2.0**20
-"""Payload of every flow of a named pattern in the packet simulation, unless it is given."""
+"""Default payload of every flow of a named pattern in the packet simulation."""
 
 
-def flow_bytes(asked: float | None, solver: Solver) -> float:
-    """Payload of every flow: as asked, else 1 MiB for packets; the rate of the other solvers does not depend on it."""
-    return asked or (FLOW_BYTES if solver == "packets" else 1.0)
+def flow_bytes(requested: float | None, solver: Solver) -> float:
+    """Return the payload of every flow: as given, or 1 MiB for packets. Other solvers do not depend on it."""
+    return requested or (FLOW_BYTES if solver == "packets" else 1.0)
 
 
 def engine(
     network: NetworkFile, topology: _network.Topology, scale: NDArray[np.float64] = _NOTHING
 ) -> _network.Network:
-    """The topology with the file's routing; `scale`, shape (links,), is what is left of each link."""
+    """Return the topology with the routing of the file; `scale`, shape (links,), is the share left of each link."""
     words = network.routing
     numbers = {"split_ties": float(words.split_ties), "with_direct": float(words.with_direct)}
     try:
@@ -77,34 +77,36 @@ def solve(
     settings: SolverSettings = DEFAULTS,
     scale: NDArray[np.float64] = _NOTHING,
 ) -> Prediction:
-    """Rate, time, loads and ranked bottlenecks of a pattern.
+    """Return rate, time, loads and ranked bottlenecks of a pattern.
 
-    `auto` counts by class where the routing allows, else enumerates; both are exact for the static loads and give an
-    upper bound of the rate, so the answer carries the closed-queue rate of the machine's window as its `bound`.
+    `auto` computes loads by class if the routing permits, otherwise by enumeration. Both are exact for static loads and
+    give an upper bound of the rate. Therefore the result contains the closed-queue rate for the window of the machine
+    as its `bound`.
 
     Raises:
-        Refusal: the solver does not fit the network, the pattern or the routing.
+        Refusal: the solver does not support the network, the pattern or the routing.
     """
     if settings.window is not None and not 1 <= settings.window <= MOST_IN_FLIGHT:
         raise Refusal(
-            f"cannot keep {settings.window} packets in flight; try --window 1 to {MOST_IN_FLIGHT}", Exit.WRONG_WORD
+            f"a window of {settings.window} packets is out of range; try --window 1 to {MOST_IN_FLIGHT}",
+            Exit.WRONG_WORD,
         )
     if not pattern.units_per_round > 0:
         raise Refusal(
-            f"cannot send nothing ({pattern.name} has no flow of any bytes); try flows of 1 byte or more",
+            f"all flows of {pattern.name} are empty; use flows of at least 1 byte",
             Exit.WRONG_WORD,
         )
     topology = network.build()
-    asked = engine(network, topology, scale)
+    routed = engine(network, topology, scale)
     if solver == "queue" and pattern.flows is not None:
         raise Refusal(
-            "cannot queue a list of flows in a closed network (it needs uniform traffic); try --solver packets",
+            "the queue solver needs uniform traffic, not a list of flows; try --solver packets",
             Exit.WRONG_WORD,
         )
     if solver in ("auto", "queue", "soft"):
-        native = exact(asked, pattern, settings.every_link)
+        native = exact(routed, pattern, settings.every_link)
     else:
-        native = _run(asked, pattern, solver, settings, network)
+        native = _run(routed, pattern, solver, settings, network)
     answer = _answer(network, topology, pattern, native)
     if solver == "soft":
         soft = _network.soft_minimum(native, settings.exponent)
@@ -112,7 +114,7 @@ def solve(
         return replace(_with_rate(answer, f"soft minimum (exponent {settings.exponent:g})", soft, pattern), bound=hard)
     if pattern.flows is not None or solver not in ("auto", "class", "enumeration", "queue"):
         return answer
-    queue = _queue(asked, native, pattern, network, settings)
+    queue = _queue(routed, native, pattern, network, settings)
     window = settings.window or network.window(pattern.name)
     if solver == "queue":
         return replace(
@@ -122,57 +124,57 @@ def solve(
     return replace(answer, bound=Bound(f"closed queue (window {window})", queue))
 
 
-def exact(asked: _network.Network, pattern: TrafficPattern, every_link: bool = False) -> _network.Solution:
-    """Static loads by class where the routing allows, else by enumeration; with `every_link`, link by link.
+def exact(routed: _network.Network, pattern: TrafficPattern, every_link: bool = False) -> _network.Solution:
+    """Compute static loads by class if the routing permits, otherwise by enumeration; `every_link`: link by link.
 
     Raises:
         Refusal: there is no route, or enumeration would take too long.
     """
     try:
-        return asked.exactly(pattern.native(), pattern.shape, every_link)
+        return routed.exactly(pattern.native(), pattern.shape, every_link)
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
 
 
 def _run(
-    asked: _network.Network, pattern: TrafficPattern, solver: Solver, settings: SolverSettings, network: NetworkFile
+    routed: _network.Network, pattern: TrafficPattern, solver: Solver, settings: SolverSettings, network: NetworkFile
 ) -> _network.Solution:
     traffic, shape = pattern.native(), pattern.shape
     try:
         match solver:
             case "class":
-                return asked.by_class(traffic, shape)
+                return routed.by_class(traffic, shape)
             case "enumeration":
-                return asked.enumerate(traffic, shape)
+                return routed.enumerate(traffic, shape)
             case "max-min":
-                return asked.max_min(traffic, shape)
+                return routed.max_min(traffic, shape)
             case "fluid":
-                return asked.fluid(traffic, shape)
+                return routed.fluid(traffic, shape)
             case "packets":
                 window = settings.window or network.window(pattern.name)
                 each = settings.units_per_packet or (1 / pattern.cost.packets if pattern.cost.packets else 1.0)
                 count, seed, in_order = settings.packets, settings.seed, settings.in_order
-                return asked.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
+                return routed.packets(traffic, shape, each, window, count, seed, in_order, -1, 0, 0, 0, 1)[0]
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
-    raise Refusal(f"cannot solve with {solver!r} (no such solver); {suggestion(solver, SOLVERS)}", Exit.WRONG_WORD)
+    raise Refusal(f"unknown solver {solver!r}; {suggestion(solver, SOLVERS)}", Exit.WRONG_WORD)
 
 
 def _queue(
-    asked: _network.Network,
+    routed: _network.Network,
     native: _network.Solution,
     pattern: TrafficPattern,
     network: NetworkFile,
     settings: SolverSettings,
 ) -> float:
-    """Rounds per second of uniform traffic, with the window's packets in flight per sender."""
+    """Return rounds per second of uniform traffic with the window of packets in flight per sender."""
     window = settings.window or network.window(pattern.name)
     per_packet = 1 / pattern.cost.packets if pattern.cost.packets else 1.0
-    # The engine counts what is in flight in units of the loads: packets × units per packet.
+    # The engine counts packets in flight in units of the loads: packets × units per packet.
     packet = _network.UnitCost(
         pattern.cost.payload_bytes * per_packet, pattern.cost.wire_bytes * per_packet, pattern.cost.packets * per_packet
     )
-    return asked.closed_queue(native, packet, len(pattern.active), window) * per_packet
+    return routed.closed_queue(native, packet, len(pattern.active), window) * per_packet
 
 
 def _answer(
@@ -214,7 +216,7 @@ def _answer(
 
 
 def _ends(pattern: TrafficPattern) -> tuple[Nodes, Nodes]:
-    """Senders and receivers of all flows, in the engine's order."""
+    """Return senders and receivers of all flows, in the order of the engine."""
     if pattern.flows is None:
         everyone = pattern.active
         return np.repeat(everyone, len(everyone)), np.tile(everyone, len(everyone))
@@ -222,7 +224,7 @@ def _ends(pattern: TrafficPattern) -> tuple[Nodes, Nodes]:
 
 
 def _flow_rates(pattern: TrafficPattern, rates: NDArray[np.float64]) -> FlowRates | None:
-    """What the rates of all flows come to; `None` where a solver gives none, or no flow crosses the network."""
+    """Return statistics of the rates of all flows; `None`: the solver gives none, or no flow crosses the network."""
     if not rates.size:
         return None
     sources, targets = _ends(pattern)
@@ -246,17 +248,17 @@ def _flow_rates(pattern: TrafficPattern, rates: NDArray[np.float64]) -> FlowRate
 
 
 def _notes(network: NetworkFile, pattern: TrafficPattern) -> tuple[str, ...]:
-    """What the shape leaves uneven, flows that stay inside a node, and a routing that has no ways at this size."""
+    """Return remarks about the topology, about flows within nodes, and about an unavailable routing."""
     found = list(network.topology.notes())
     if pattern.flows is not None and (inside := int(np.sum(pattern.flows.sources == pattern.flows.targets))):
-        found.append(f"{inside:,} of {len(pattern.flows):,} flows stay inside their nodes and do not cross the network")
+        found.append(f"{inside:,} of {len(pattern.flows):,} flows are within a node and do not cross the network")
     if detour := no_detour(network):
         found.append(detour)
     return tuple(found)
 
 
 def no_detour(network: NetworkFile) -> str:
-    """Says so where a routing by way of a third supernode or group finds none in a machine of that size."""
+    """Return a remark if a routing needs a third supernode or group, and the machine has none."""
     shape, name = network.topology, network.routing.name
     if not (name == "indirect" and isinstance(shape, TwoLevelDirect)) and not (
         name == "valiant" and isinstance(shape, Dragonfly)
@@ -267,8 +269,8 @@ def no_detour(network: NetworkFile) -> str:
         return ""
     word = shape.size_word
     return (
-        f"{name} routes go by way of a third of the {word}, and this machine has {built}: all are direct; "
-        f"for a job on {built} of a larger machine, give a larger size and --job {built}"
+        f"{name} routes need at least three {word}; with {built}, all routes are direct "
+        f"(for a job on {built} of a larger machine, use a larger size and --job {built})"
     )
 
 

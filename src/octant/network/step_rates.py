@@ -1,8 +1,8 @@
-"""The rate of a declared step on measured messages: a rank computes its share, and sends what the step needs.
+"""Rate of a declared step with measured message times: each rank computes its share and sends its messages.
 
-Both are known beforehand: the share from the rate of one rank (or node) alone, the messages from the declaration of the
-workload (`octant.step`). Whether messages travel while the rank computes is not: at the low end of a rate computing,
-starts of messages and their bytes follow one another, at its high end all three go on at once. Nothing is fitted.
+The computation follows from the rate of one rank (or node) alone, the messages from the declaration of the workload
+(`octant.step`). Their overlap is not known. At the low end of a rate, computation, message start-up and transfer do not
+overlap; at its high end they overlap completely. No parameter is fitted.
 """
 
 import math
@@ -21,30 +21,30 @@ Limit: TypeAlias = Literal["computing", "start of messages", "bytes of messages"
 
 @dataclass(frozen=True)
 class Sent:
-    """What a rank sends in a step; it receives as much at the same time."""
+    """Messages that a rank sends in a step; it receives the same amount simultaneously."""
 
-    messages: float  # whose starts follow one another
+    messages: float  # with successive start-ups
     bytes: float
 
 
 @dataclass(frozen=True)
-class Way:
-    """What messages take between two ranks: one that has its way for itself, and both directions at once.
+class MessagePath:
+    """Message times between two ranks: of a single message, and of both directions at once.
 
-    An emulated link that lay idle, as half of the time in a ping-pong, passes short messages on at once. A stream of
-    them has no more than its rate, where that is known.
+    An emulated link forwards short messages immediately if it was idle before, as in a ping-pong. A stream of messages
+    is limited to the rate of the link, if that is known.
     """
 
     times: MessageTimes
-    duplex: float = 1.0  # of both directions at once over one: 1 to 2
-    measured: str = ""  # where, in words
-    most_per_s: float = math.inf  # bytes of a stream in one direction, where the link's rate is known
+    duplex: float = 1.0  # time of both directions at once over that of one: 1 to 2
+    measured: str = ""  # where it was measured, for the user
+    most_per_s: float = math.inf  # bytes of a stream in one direction; infinite: not known
 
     def seconds(self, sent: Sent, sharing: int = 1) -> tuple[float, float]:
-        """Seconds of starts and of bytes of these messages, both directions at once.
+        """Return the start-up time and the transfer time of these messages in seconds, in both directions at once.
 
         Args:
-            sharing: ranks whose bytes go through one link.
+            sharing: number of ranks that share one link.
         """
         if not sent.messages:
             return 0.0, 0.0
@@ -56,30 +56,30 @@ class Way:
 
 @dataclass(frozen=True)
 class StepRate:
-    """The rate of all ranks together (of messages alone: of each rank), in base units, and what limits it."""
+    """Rate of all ranks together (of each rank, for messages alone), in base units, and its limit."""
 
     per_s: Interval
     limited_by: Limit
 
 
 def sent_by_rank(step: Step, ranks: int) -> Sent:
-    """What each rank sends in a step, the mean over the ranks."""
+    """Return the messages that each rank sends in a step, averaged over the ranks."""
     return Sent(sum(part.starts(ranks) for part in step.parts), step.bytes_sent / ranks)
 
 
 def rate(
-    steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: Way, sharing: int = 1
+    steps: Sequence[Step], counts: Sequence[str], ranks: int, alone_per_s: float, way: MessagePath, sharing: int = 1
 ) -> StepRate:
-    """The rate that messages leave of what the ranks compute.
+    """Return the rate of computation and messages together.
 
     Args:
-        steps: the same work by each algorithm that may be chosen, at least one; the quickest messages count.
-        counts: of the step that the rate is of. None: the step only sends, and the rate is of the bytes of each rank,
-            whose starts and bytes follow one another.
-        ranks: that take part, all alike.
-        alone_per_s: the rate at which one rank does its share without messages; it says nothing without counts.
-        way: of messages between them.
-        sharing: ranks of a node whose messages leave through one link.
+        steps: the same work with each available algorithm, at least one; the one with the fastest messages is used.
+        counts: counts of the step whose rate is computed. Empty: the step only sends, and the result is the rate of
+            bytes of each rank, without overlap of start-up and transfer.
+        ranks: number of identical ranks.
+        alone_per_s: rate of one rank without messages; unused without counts.
+        way: message times between the ranks.
+        sharing: number of ranks of a node that share one link.
     """
     times = {way.seconds(sent_by_rank(step, ranks), sharing): step for step in steps}
     (start, moved), step = min(times.items(), key=lambda one: sum(one[0]))

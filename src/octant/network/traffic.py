@@ -1,4 +1,4 @@
-"""Traffic: who sends how much to whom, in units whose cost on the wire is known."""
+"""Traffic patterns: senders, receivers and amounts, in units with a known cost on links."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +11,7 @@ from octant import _network
 from octant.failure import Exit, Refusal, suggestion
 from octant.network.files import NetworkFile
 from octant.network.topologies import Torus, TwoLevelDirect
+from octant.units import counted
 from octant.untrusted import read_text
 
 Nodes = NDArray[np.int32]
@@ -23,7 +24,7 @@ _MOST_PARAMETER = 2**31
 
 @dataclass(frozen=True)
 class TrafficCost:
-    """What one unit of traffic costs: payload at the endpoints, bytes on links, packets on both."""
+    """Cost of one unit of traffic: payload at endpoints, bytes on links, packets on both."""
 
     payload_bytes: float = 1.0
     wire_bytes: float = 1.0
@@ -43,11 +44,11 @@ class Flows:
         return len(self.sources)
 
     def placed(self, node_of_rank: Nodes) -> "Flows":
-        """The same flows between the nodes that the ranks sit on."""
+        """Return the flows between the nodes of the ranks."""
         most = int(max(self.sources.max(initial=-1), self.targets.max(initial=-1)))
         if most >= len(node_of_rank):
             raise Refusal(
-                f"cannot place rank {most} (the placement names {len(node_of_rank)} ranks); try a longer map",
+                f"the placement has no node for rank {most} (it contains {len(node_of_rank)} ranks); extend the map",
                 Exit.WRONG_WORD,
             )
         return replace(self, sources=node_of_rank[self.sources], targets=node_of_rank[self.targets])
@@ -55,17 +56,17 @@ class Flows:
 
 @dataclass(frozen=True)
 class TrafficPattern:
-    """A traffic pattern on nodes. Uniform where `flows` is None: one unit from every active node to all of them."""
+    """A traffic pattern on nodes. Without `flows` it is uniform: one unit from every active node to all of them."""
 
     name: str
     unit: str  # "update", "B"
     cost: TrafficCost
     active: Nodes
     flows: Flows | None = None
-    per: str = "node"  # whose rate is given: "node" or "flow"
+    per: str = "node"  # unit of the rate: per "node" or "flow"
 
     def native(self) -> _network.Traffic:
-        """The engine's form."""
+        """Return the pattern in the form of the engine."""
         if self.flows is None:
             return _network.Traffic.uniform(self.active)
         f = self.flows
@@ -73,7 +74,7 @@ class TrafficPattern:
 
     @property
     def shape(self) -> _network.UnitCost:
-        """The engine's form of the cost."""
+        """The cost in the form of the engine."""
         return _network.UnitCost(self.cost.payload_bytes, self.cost.wire_bytes, self.cost.packets)
 
     @property
@@ -83,7 +84,7 @@ class TrafficPattern:
 
 
 def bulk(network: NetworkFile) -> TrafficCost:
-    """Cost of one byte of large messages, in full packets."""
+    """Return the cost of one byte of large messages, in full packets."""
     packet = network.packet
     wire = (packet.payload_bytes + packet.overhead_bytes) / packet.payload_bytes
     return TrafficCost(1.0, wire, 1.0 / packet.payload_bytes)
@@ -105,7 +106,7 @@ _MEASURED = {
     "halo-2d": "halo2d",
     "halo-3d": "halo3d",
 }
-"""What the workload p2p calls them, most as Intel's MPI benchmarks do."""
+"""Names of patterns in the workload p2p, mostly those of the Intel MPI Benchmarks."""
 NAMES = (
     *UNIFORM,
     *_PERMUTATIONS,
@@ -125,7 +126,7 @@ NAMES = (
 
 
 def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, TrafficCost]:
-    """What traffic of a kind (`bulk`, `update`, `transpose`) counts in, and what one of it takes on the wire."""
+    """Return the unit of a kind of traffic (`bulk`, `update`, `transpose`), and its cost on links."""
     kinds = {"bulk": ("B", bulk(network)), "update": ("update", RANDOM_ACCESS), "transpose": ("B", TRANSPOSE)}
     return kinds[kind]
 
@@ -138,20 +139,25 @@ def make(
     cost: str = "bulk",
     job: Nodes | None = None,
 ) -> TrafficPattern:
-    """A named pattern among the nodes of a job, one rank per node.
+    """Return a named pattern among the nodes of a job, with one rank per node.
 
-    `parameter` is the distance of a shift, the seed of random patterns, the one rank of an incast or a fan.
-    `bytes_each` is the size of every flow, in the units of `cost` (see `unit_and_cost`); uniform patterns have their
-    own cost. `job`, shape (ranks,), holds the nodes that take part; all active ones where it is `None`.
+    Args:
+        network: the network.
+        name: name of the pattern.
+        parameter: distance of a shift, seed of random patterns, or central rank of an incast or a fan.
+        bytes_each: size of every flow, in the units of `cost` (see `unit_and_cost`); unused for uniform patterns.
+        cost: kind of traffic.
+        job: nodes with traffic, shape (ranks,); `None`: all active nodes.
 
     Raises:
-        Refusal: unknown name, a parameter or size out of range, or a number of nodes that the pattern cannot have.
+        Refusal: the name is unknown, the parameter or size is out of range, or the pattern does not support this number
+            of nodes.
     """
     if not -_MOST_PARAMETER < parameter < _MOST_PARAMETER:
-        raise Refusal(f"cannot use parameter {parameter} (less than 2^31 either way); try 1", Exit.WRONG_WORD)
+        raise Refusal(f"--parameter {parameter} is out of range (|parameter| < 2^31); try 1", Exit.WRONG_WORD)
     if not 0 < bytes_each < MOST_UNITS:
         raise Refusal(
-            f"cannot send flows of {bytes_each:g} (nothing, a negative or an unbounded amount); try 1 to 10^18 bytes",
+            f"a flow size of {bytes_each:g} is out of range; use 1 to 10^18 bytes",
             Exit.WRONG_WORD,
         )
     active = network.topology.active() if job is None else job
@@ -161,12 +167,10 @@ def make(
     try:
         columns = _columns(name, ranks, parameter)
     except ValueError as error:
-        raise Refusal(f"{error}; try another number of nodes or pattern", Exit.WRONG_WORD) from error
+        raise Refusal(f"{error}; use another number of nodes or pattern", Exit.WRONG_WORD) from error
     sources, targets, units = columns
     if not len(sources):
-        raise Refusal(
-            f"cannot make pattern {name!r} of {ranks} ranks (nobody has a partner); try more nodes", Exit.WRONG_WORD
-        )
+        raise Refusal(f"pattern {name!r} has no pairs with {counted(ranks, 'rank')}; use more nodes", Exit.WRONG_WORD)
     flows = Flows(sources, targets, units * bytes_each).placed(active)
     return TrafficPattern(name, *unit_and_cost(network, cost), active, flows, per="flow")
 
@@ -189,7 +193,7 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
     if name in _PERMUTATIONS:
         return _network.permutation(name, ranks, parameter)
     if name == "random-ring" and parameter < 1:
-        raise Refusal(f"cannot draw a random ring with seed {parameter}; try --parameter 1 or more", Exit.WRONG_WORD)
+        raise Refusal(f"the seed of a random ring is at least 1, not {parameter}; try --parameter 1", Exit.WRONG_WORD)
     if name in ("ordered-ring", "random-ring"):
         return _network.ring(ranks, parameter if name == "random-ring" else 0)
     if name in ("halo2d", "halo3d"):
@@ -198,11 +202,11 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    raise Refusal(f"cannot make traffic {name!r} (no such pattern); {suggestion(name, NAMES)}", Exit.WRONG_WORD)
+    raise Refusal(f"unknown traffic pattern {name!r}; {suggestion(name, NAMES)}", Exit.WRONG_WORD)
 
 
 def rank_flows(name: str, ranks: int, parameter: int = 1) -> Flows:
-    """The flows of a named pattern among ranks, one unit each; place them with `Flows.placed`.
+    """Return the flows of a named pattern among ranks, with one unit each; `Flows.placed` maps them to nodes.
 
     Raises:
         Refusal: as `make`.
@@ -210,7 +214,7 @@ def rank_flows(name: str, ranks: int, parameter: int = 1) -> Flows:
     try:
         return Flows(*_columns(name, ranks, parameter))
     except ValueError as error:
-        raise Refusal(f"{error}; try another number of ranks or pattern", Exit.WRONG_WORD) from error
+        raise Refusal(f"{error}; use another number of ranks or pattern", Exit.WRONG_WORD) from error
 
 
 def _near_cube(count: int, dimensions: int) -> list[int]:
@@ -221,16 +225,16 @@ def _near_cube(count: int, dimensions: int) -> list[int]:
 def pairs(
     network: NetworkFile, rows: Sequence[tuple[int, int, float]], node_of_rank: Nodes | None = None
 ) -> TrafficPattern:
-    """Traffic given flow by flow as (sender, receiver, bytes); ranks where a placement is given, else nodes.
+    """Return traffic from flows (sender, receiver, bytes) between ranks, or between nodes without a placement.
 
-    Flows of no bytes are left out.
+    Empty flows are ignored.
 
     Raises:
-        Refusal: no flow is left, or a rank has no place.
+        Refusal: all flows are empty, or a rank has no node.
     """
     table = np.array([row for row in rows if row[2] > 0], dtype=np.float64)
     if not len(table):
-        text = "cannot send nothing (the list of pairs is empty, or holds no bytes); add lines 'from to bytes'"
+        text = "the list of pairs is empty or contains no bytes; add lines 'from to bytes'"
         raise Refusal(text, Exit.WRONG_WORD)
     flows = Flows(table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), np.ascontiguousarray(table[:, 2]))
     if node_of_rank is not None:
@@ -239,17 +243,17 @@ def pairs(
 
 
 def matrix(network: NetworkFile, bytes_sent: Amounts, node_of_rank: Nodes | None = None) -> TrafficPattern:
-    """Traffic as a matrix of bytes, shape (ranks, ranks): row sends to column."""
+    """Return traffic from a matrix of bytes, shape (ranks, ranks): row sends to column."""
     sources, targets = np.nonzero(bytes_sent)
     rows = [(int(s), int(t), float(bytes_sent[s, t])) for s, t in zip(sources, targets, strict=True)]
     return pairs(network, rows, node_of_rank)
 
 
 def read_pairs(path: Path) -> list[tuple[int, int, float]]:
-    """Rows `from to bytes` of a text file; `#` begins a comment.
+    """Read rows `from to bytes` of a text file; `#` begins a comment.
 
     Raises:
-        Refusal: the file cannot be read, or a line is no such row; the message names the line.
+        Refusal: the file cannot be read, or a line is invalid; the message states the line.
     """
     rows = []
     for number, line in enumerate(read_text(path, "list of pairs").splitlines(), start=1):
@@ -262,17 +266,18 @@ def read_pairs(path: Path) -> list[tuple[int, int, float]]:
                 raise ValueError
         except (ValueError, IndexError):
             raise Refusal(
-                f"cannot read {path}, line {number}: {line.strip()!r} is no flow; write: from to bytes", Exit.WRONG_WORD
+                f"cannot read {path}, line {number}: {line.strip()!r} is not a flow; write: from to bytes",
+                Exit.WRONG_WORD,
             ) from None
         rows.append((source, target, amount))
     return rows
 
 
 def mix(name: str, jobs: Sequence[TrafficPattern]) -> TrafficPattern:
-    """Several jobs at once; each flow keeps the number of its job. All must count in the same unit at the same cost."""
+    """Combine jobs; each flow keeps the number of its job. All jobs need the same unit and cost."""
     if len({(job.unit, job.cost) for job in jobs}) != 1 or any(job.flows is None for job in jobs):
         raise Refusal(
-            "cannot mix these jobs (they must be lists of flows in one unit at one cost); try patterns of bytes",
+            "cannot combine these jobs (they need lists of flows with the same unit and cost); use patterns of bytes",
             Exit.WRONG_WORD,
         )
     listed = [job.flows for job in jobs if job.flows is not None]
@@ -287,25 +292,25 @@ def mix(name: str, jobs: Sequence[TrafficPattern]) -> TrafficPattern:
 
 
 def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> Nodes:
-    """Node of every rank, shape (ranks,).
+    """Return the node of every rank, shape (ranks,).
 
-    `order` is `block` (fill a node, then the next), `round-robin` (one rank per node in turn), a permutation of torus
-    letters with T for the place within a node (`TXYZ`, `XYZT`: the leftmost letter changes fastest, as on Blue Gene),
-    or `diagonal-cyclic` (two-level networks: successive ranks go to successive supernodes and, within them, to octants
-    shifted by the supernode's number).
+    `order` is `block` (fill one node after another), `round-robin` (one rank per node, cyclically), a permutation of
+    torus letters with T for the position within a node (`TXYZ`, `XYZT`: the leftmost letter changes fastest, as on Blue
+    Gene), or `diagonal-cyclic` (two-level networks: successive ranks are on successive supernodes and, within them, on
+    octants shifted by the number of the supernode).
 
     Raises:
-        Refusal: more ranks than places, or an order that the network does not have.
+        Refusal: there are more ranks than places, or the network does not support the order.
     """
     active = network.topology.active()
     if not 1 <= per_node <= MOST_RANKS_PER_NODE:
         raise Refusal(
-            f"cannot place {per_node} ranks per node; try 1 to {MOST_RANKS_PER_NODE:,}",
+            f"the number of ranks per node is 1 to {MOST_RANKS_PER_NODE:,}, not {per_node}; try --per-node 1",
             Exit.WRONG_WORD,
         )
     if not 1 <= ranks <= min(len(active) * per_node, MOST_RANKS):
         raise Refusal(
-            f"cannot place {ranks} ranks ({len(active)} nodes × {per_node}); try more nodes or ranks per node",
+            f"cannot place {ranks} ranks on {len(active)} nodes × {per_node}; use more nodes or ranks per node",
             Exit.WRONG_WORD,
         )
     rank = np.arange(ranks)
@@ -333,23 +338,23 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
         return node.astype(np.int32)
     known = ["block", "round-robin", *(["T" + letters, letters + "T"] if letters else [])]
     raise Refusal(
-        f"cannot place ranks in order {order!r} (no such order on a {shape.kind} network); {suggestion(order, known)}",
+        f"unknown order of ranks {order!r} on a {shape.kind} network; {suggestion(order, known)}",
         Exit.WRONG_WORD,
     )
 
 
 def read_map(path: Path) -> Nodes:
-    """Node of every rank from a map file: one node number per line.
+    """Read the node of every rank from a map file with one node number per line.
 
     Raises:
-        Refusal: the file cannot be read, or a line is no number of a node; the message names the line.
+        Refusal: the file cannot be read, or a line is invalid; the message states the line.
     """
     found = []
     for number, line in enumerate(read_text(path, "map file").splitlines(), start=1):
         words = line.split("#")[0].split()
         if words and not (len(words) == 1 and words[0].isdecimal() and len(words[0]) < 10):
             raise Refusal(
-                f"cannot read the map file {path}, line {number}: {line.strip()[:80]!r} is no node; "
+                f"cannot read the map file {path}, line {number}: {line.strip()[:80]!r} is not a node number; "
                 "write one node number per line",
                 Exit.WRONG_WORD,
             )

@@ -1,4 +1,4 @@
-"""Explain and what-if: what holds a pattern back, what another machine would do, what the smallest change would be."""
+"""Explanations and what-if analyses: causes of a limit, sensitivities, required changes, and other machines."""
 
 import math
 from collections.abc import Sequence
@@ -23,29 +23,29 @@ _ENDPOINTS = ("injection", "ejection")
 
 @dataclass(frozen=True)
 class Cause:
-    """Part of the load of one link: which pairs, at which hop of their route, of which job."""
+    """A part of the load of one link, by relation of the nodes, hop of the route, and job."""
 
     relation: str
-    hop: int  # place on the route: 0 = injection, 1 = first fabric link
+    hop: int  # position on the route: 0 = injection, 1 = first fabric link
     job: int
     part: float
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """An answer with what loads its tightest link and what would come next."""
+    """A prediction, the causes of the load of its tightest link, and the next limit."""
 
     answer: Prediction
-    causes: tuple[Cause, ...]  # of the tightest link, largest first; empty if too many pairs to look at
+    causes: tuple[Cause, ...]  # of the tightest link, largest first; empty if there are too many pairs
     sentences: tuple[str, ...]
     unexplained: tuple[Unexplained, ...]
 
 
 def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
-    """What holds the pattern back, what loads that link, and which class comes next at which head-room."""
+    """Explain which link limits a pattern, what loads it, and which class is the next limit."""
     answer = solve(network, pattern)
     if not answer.bottlenecks:
-        return Explanation(answer, (), ("Nothing limits this pattern.",), network.unexplained)
+        return Explanation(answer, (), ("No link limits this pattern.",), network.unexplained)
     topology = network.build()
     tightest = answer.bottlenecks[0]
     pairs = len(pattern.active) ** 2 if pattern.flows is None else len(pattern.flows)
@@ -55,23 +55,24 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
         raw = engine(network, topology).causes(pattern.native(), link)
         whole = sum(units for *_, units in raw) or 1.0
         rows = tuple(Cause(relation, hop, job, units / whole) for relation, hop, job, units in raw)
-    others = f"{tightest.links} such links" if tightest.links > 1 else "that one link"
-    said = [
-        f"{tightest.link_class} limits by {tightest.resource}: {tightest.link} ({others}).",
-        f"It carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
+    quantity = {"packets": "packet rate", "bytes": "bandwidth"}[tightest.resource]
+    count = f"{tightest.links} links with equal load" if tightest.links > 1 else tightest.link
+    sentences = [
+        f"The limit is the {quantity} of class {tightest.link_class} ({count}).",
+        f"A link with this load carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
     if pairs > _MOST_PAIRS:
-        said.append(
-            f"What loads it is not listed ({pairs:,} pairs; at most {_MOST_PAIRS:,} are looked at); "
-            "try a smaller --size or --job."
+        sentences.append(
+            f"The causes of its load are not listed for {pairs:,} pairs (maximum: {_MOST_PAIRS:,}); "
+            "use a smaller --size or --job."
         )
     if following := answer.runner_up:
-        said.append(f"Next comes {following.link_class}, {100 * (following.headroom - 1):.1f} % further on.")
-    return Explanation(answer, rows, tuple(said), network.unexplained)
+        sentences.append(f"The next limit is {following.link_class}, at {following.headroom:.3g} times this rate.")
+    return Explanation(answer, rows, tuple(sentences), network.unexplained)
 
 
 def _number_of(network: NetworkFile, pattern: TrafficPattern, link_class: str, name: str) -> int:
-    """The engine's number of the tightest link; names are for people, so it is asked again."""
+    """Return the engine's number of the tightest link, which the prediction contains by name only."""
     topology = network.build()
     kind = network.class_names.index(link_class)
     native = exact(engine(network, topology), pattern)
@@ -80,7 +81,7 @@ def _number_of(network: NetworkFile, pattern: TrafficPattern, link_class: str, n
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What one link class is worth."""
+    """Effect of the capacity of one link class on the rate."""
 
     link_class: str
     elasticity: float  # percent of rate per percent of capacity
@@ -89,7 +90,7 @@ class Sensitivity:
 
 
 def sensitivity(network: NetworkFile, pattern: TrafficPattern) -> tuple[Sensitivity, ...]:
-    """Effect of each loaded link class on the rate; injection and ejection are turned together."""
+    """Return the effect of each loaded link class on the rate; injection and ejection change together."""
     base = solve(network, pattern)
     found = []
     for name in _knobs(base):
@@ -111,18 +112,18 @@ def _members(knob: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class RequiredChange:
-    """The least that must become faster to reach a target."""
+    """Minimum changes of capacities that reach a target rate."""
 
     target_per_s: float
     present_per_s: float
-    factors: dict[str, float]  # link class -> times its capacity; empty: the target is met already
-    reached_per_s: float  # solved again with the change
+    factors: dict[str, float]  # required over present capacity, by link class; empty: the target is already reached
+    reached_per_s: float  # computed with the changes
 
 
 def smallest_change(network: NetworkFile, pattern: TrafficPattern, target_per_s: float) -> RequiredChange:
-    """Which link classes must grow, and by how much, for a rate to be reached; the static limits make this exact."""
+    """Return the link classes that must be faster for a target rate, and by which factors; exact for static loads."""
     if not 0 < target_per_s < math.inf:
-        raise Refusal("cannot aim at a rate that is not positive, or has no end; try 1e9", Exit.WRONG_WORD)
+        raise Refusal("a target rate must be positive and finite; try 1e9", Exit.WRONG_WORD)
     base = solve(network, pattern)
     factors: dict[str, float] = {}
     for name in _knobs(base):
@@ -137,27 +138,27 @@ def smallest_change(network: NetworkFile, pattern: TrafficPattern, target_per_s:
 
 @dataclass(frozen=True)
 class Bracket:
-    """What routing could make of a pattern: two oblivious ways, and a router that knows everything and may split flows.
+    """Bounds for adaptive routing of a pattern: two oblivious routings, and the ideal split of all flows between them.
 
-    A real adaptive router lies between the better oblivious way and the ideal.
+    The rate of a real adaptive router is between the better oblivious routing and the ideal.
     """
 
     first: str
     second: str
     first_per_s: float
     second_per_s: float
-    ideal_per_s: float  # reached by a split that was found
-    ideal_at_most_per_s: float  # no split reaches more
-    on_second: float  # part of the traffic that the split sends the second way
+    ideal_per_s: float  # of the best split found
+    ideal_at_most_per_s: float  # upper bound for all splits
+    on_second: float  # share of the traffic with the second routing in this split
     bottleneck: str  # of that split
-    note: str = ""  # what a reader of the rates must know
+    note: str = ""  # remark about the rates
 
 
 def bracket(network: NetworkFile, pattern: TrafficPattern, second: str, rounds: int = 150) -> Bracket:
-    """The file's routing, another one, and the ideal split of every flow between both.
+    """Compare the routing of the file, another one, and the ideal split of every flow between both.
 
     Raises:
-        Refusal: the network has no such routing, or there are too many flows to split.
+        Refusal: the network has no such routing, or there are too many flows.
     """
     other = replace(network, routing=replace(network.routing, name=second))
     topology = network.build()
@@ -191,11 +192,11 @@ class Difference:
     first_bottleneck: str
     second_bottleneck: str
     unit: str
-    notes: tuple[str, ...] = ()  # what a reader of the rates must know
+    notes: tuple[str, ...] = ()  # remarks about the rates
 
     @property
     def ratio(self) -> float | None:
-        """Second over first; `None` where nothing limits either."""
+        """Second rate over the first; `None`: one of them is not limited."""
         if math.isinf(self.first_per_s) or math.isinf(self.second_per_s):
             return None
         return self.second_per_s / self.first_per_s
@@ -204,7 +205,7 @@ class Difference:
 def diff(
     first: NetworkFile, second: NetworkFile, traffic: str, sizes: Sequence[int], job: str = ""
 ) -> tuple[Difference, ...]:
-    """The same traffic on two networks, size by size, or on the same part of both."""
+    """Compare the same traffic on two networks, or on the same part of both, for several sizes."""
     a, b = (scale(network, traffic, sizes, job=job).points for network in (first, second))
     return tuple(
         Difference(
@@ -221,27 +222,27 @@ def diff(
 
 
 def with_routing(name: str, routing: str | None, policy: str | None) -> NetworkFile:
-    """A network by name or path, with another routing or failover policy where one is given.
+    """Return a network by name or path, with another routing or failover policy if given.
 
     Raises:
-        Refusal: no such network or policy.
+        Refusal: the network or the policy is unknown.
     """
     network = load(name)
     if policy is not None and policy not in (known := get_args(Policy)):
-        raise Refusal(f"cannot use --policy {policy} (no such policy); {suggestion(policy, known)}", Exit.WRONG_WORD)
+        raise Refusal(f"unknown policy {policy!r}; {suggestion(policy, known)}", Exit.WRONG_WORD)
     change = {key: word for key, word in (("name", routing), ("policy", policy)) if word is not None}
     words = convert({**to_builtins(network.routing), **change}, RoutingWords)
     return replace(network, routing=words)
 
 
 def sized(network: NetworkFile, size: int | None) -> NetworkFile:
-    """A network at a size; its own where `None`."""
+    """Return a network at a size; `None`: its own size."""
     return network if size is None else network.at_size(size)
 
 
 def pattern_at(
     network: NetworkFile, traffic: str, size: int | None, parameter: int = 1, job: str = ""
 ) -> tuple[NetworkFile, TrafficPattern]:
-    """A network at a size (its own where `None`) with a named pattern on it, or on part of it (see `job_nodes`)."""
+    """Return a network at a size (`None`: its own) and a named pattern on it, or on a part of it (see `job_nodes`)."""
     machine = sized(network, size)
     return machine, make(machine, traffic, parameter, job=job_nodes(machine, job))

@@ -1,7 +1,7 @@
-"""What a launch leaves behind: points, failures, and what cannot change inside one process. Facts only, read strictly.
+"""Records of launches: points, failures, and facts that are constant within a process.
 
-A point holds everything but its samples: these stay text until `Point.read` is called, so that a run of any size can
-be listed, and one cell's samples at a time are in memory. docs/records.md describes the lines.
+A point contains everything except its samples, which are read by `Point.read`. A run of any size can therefore be
+listed, with the samples of one cell at a time in memory. docs/records.md describes the lines.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,21 +19,21 @@ from octant.units import differing_texts
 
 FORMAT = 2
 SMALL_PAGES = "small pages"
-"""The note of what of a program is not on the large pages that were asked for."""
+"""Note about memory of a program that is not on the requested large pages."""
 UNCHECKED = "not checked: "
-"""What `where` of a failed check begins with if there was nothing to compare: then its value says nothing."""
+"""Prefix of `where` of a failed check that had nothing to compare; its value has no meaning."""
 THREADS_OF_PROCESS = "busy threads of a process"
-"""The note with how many busy threads the process of a program with most of them had."""
+"""Note with the largest number of busy threads of a process of a program."""
 MISSING = "missing values"
-"""The note of why values of a program have no result."""
+"""Note with the reason for missing values of a program."""
 
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
 Positive = Annotated[int, Meta(ge=1, le=2**62)]
 Members = Annotated[int, Meta(ge=1, le=10_000_000)]
-"""How many ranks, threads or lanes there are."""
+"""Number of ranks, threads or lanes."""
 Amount = Annotated[float, Meta(ge=0, le=1e18)]
 KEPT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-"""Names, kinds and folders of files that launches leave: one part of a path, never `..`."""
+"""Names, kinds and folders of files of launches: one part of a path, never `..`."""
 KEPT_PATH = f"{KEPT_NAME}/{KEPT_NAME}"
 _Name = Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=64)]
 _Kind = Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)]
@@ -45,7 +45,7 @@ Pace = Literal["chunks", "steps", "whole"]
 
 
 NOT_STATED = "not stated"
-"""What views print in place of a number of ranks or threads that an imported file does not state."""
+"""Text for a number of ranks or threads that an imported file does not state."""
 
 
 def known_count(count: int | None) -> int:
@@ -55,29 +55,29 @@ def known_count(count: int | None) -> int:
         ValueError: the point was imported, and its file does not state the number.
     """
     if count is None:
-        raise ValueError("the imported file does not state how many ranks and threads there were")
+        raise ValueError("the imported file does not state the number of ranks and threads")
     return count
 
 
 class RecordError(ValueError):
-    """A line that is no record of ours; the message says what is wrong with it."""
+    """A line that is no valid record; the message states the reason."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one chunk or step does, added up over the lanes of one role in one group, as counted from the source."""
+    """Work of one chunk or step, summed over the lanes of one role in one group, counted from the source."""
 
     counts: Mapping[str, Natural]
     group: Natural = 0
     role: str = ""
     lanes: Members = 1  # threads x ranks for chunks, ranks for steps
     batch: Positive = 1  # chunks or steps in one sample
-    by_rank: Mapping[str, tuple[Natural, ...]] = field(default_factory=dict)  # where ranks differ
+    by_rank: Mapping[str, tuple[Natural, ...]] = field(default_factory=dict)  # if ranks differ
 
 
 @dataclass(frozen=True)
 class Result:
-    """A named value of a kernel's own; with a bound it is a check."""
+    """Named value of a kernel; with a bound it is a check."""
 
     name: str
     value: float
@@ -88,12 +88,12 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether the value is within its bound; a value that is no number never is."""
+        """Whether the value is within its bound; NaN never is."""
         return self.bound is None or self.value <= self.bound
 
     @property
     def text(self) -> str:
-        """What the check found, for people: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
+        """The outcome of the check: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
         if self.where.startswith(UNCHECKED):
             return f"{self.name} could not be checked ({self.where.removeprefix(UNCHECKED)})"
         value, bound = f"{self.value:.3g}", ""
@@ -105,7 +105,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Buffer:
-    """One buffer as the kernel of the operating system reports it."""
+    """Buffer as reported by the operating system."""
 
     bytes: Natural
     resident_bytes: Natural
@@ -121,7 +121,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Scheduling:
-    """How the operating system schedules one rank, as it was read inside it."""
+    """Scheduling of one rank by the operating system, read within the rank."""
 
     policy: str = ""  # other, batch, idle, fifo, rr, deadline
     priority: int = 0  # of fifo and rr
@@ -131,12 +131,12 @@ class Scheduling:
     shares: Natural | None = None  # weight of that group: version 1, usually 1024
     weight: Natural | None = None  # version 2, usually 100
     quota_cores: Amount | None = None  # the smallest quota from its group to the root, CPU time per time
-    quota_group: str = ""  # that has it
+    quota_group: str = ""  # control group of the quota
     cpuset: str = ""  # CPUs that its control group may use: "0-3,8"
 
     @property
     def text(self) -> str:
-        """For people: `other, nice 0, group /job, 1024 shares, a quota of 0.5 cores (/job)`."""
+        """`other, nice 0, group /job, 1024 shares, a quota of 0.5 cores (/job)`."""
         parts = [f"{self.policy} {self.priority}" if self.priority else self.policy, f"nice {self.nice}"]
         parts += [f"autogroup {self.autogroup}"] if self.autogroup else []
         parts += [f"group {self.group}"] if self.group else []
@@ -149,33 +149,33 @@ class Scheduling:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What one rank was really given, read back from inside it."""
+class RankResources:
+    """Resources of one rank, read back within the rank."""
 
     host: str
-    cpus: tuple[int, ...]  # where each thread was when it last looked
+    cpus: tuple[int, ...]  # last known CPU of each thread
     thread_masks: tuple[tuple[Natural, ...], ...]
     buffers: tuple[Buffer, ...] = ()
     scheduling: Scheduling | None = None
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What the system took from one rank: sums over its bursts, ns, one for each lane."""
+class RankTimes:
+    """Wall, CPU and lost time of one rank: sums over its bursts in ns, one for each lane."""
 
     rank: Natural
     wall_ns: tuple[Natural, ...]
-    cpu_ns: tuple[Natural, ...] = ()  # of the lane's own thread; none where other threads do a part of its work
+    cpu_ns: tuple[Natural, ...] = ()  # of the lane's own thread; none if other threads share its work
     wait_ns: tuple[Natural, ...] = ()  # on the run queue; of several threads, of the one that waited most
-    throttled_ns: Natural = 0  # by the quota that took most, added up over CPUs
-    throttled_group: str = ""  # that has this quota
+    throttled_ns: Natural = 0  # by the strictest quota, summed over CPUs
+    throttled_group: str = ""  # control group of this quota
     elapsed_ns: Natural = 0  # from the first burst to the end of the last
-    stolen_ns: Natural | None = None  # in this time by the hypervisor, from the CPUs that the rank may use
+    stolen_ns: Natural | None = None  # stolen by the hypervisor in this time, from the CPUs of the rank
 
 
 @dataclass(frozen=True)
 class Clock:
-    """What reading the clock costs, and what a phase mark costs and reads when nothing is inside; ns."""
+    """Cost of reading the clock, and cost and reading of an empty phase mark; ns."""
 
     source: str = "CLOCK_MONOTONIC"
     cost_ns: Amount = 0.0
@@ -186,7 +186,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Process:
-    """What cannot change while the processes of a launch live."""
+    """Facts that are constant while the processes of a launch live."""
 
     mpi: str = ""
     build: Mapping[str, Any] = field(default_factory=dict)
@@ -195,12 +195,12 @@ class Process:
     started: str = ""  # ISO 8601
     init_s: float | None = None  # of MPI_Init
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the MPI library, as it reads them back
-    link: str = ""  # between emulated hosts, as the ranks were told: "100Mbit/s,delay=1ms"; "": a machine's own network
+    link: str = ""  # emulated link between hosts: "100Mbit/s,delay=1ms"; "": a real network
     waits: str = ""  # a rank that waits for another "polls" (it uses its CPU) or "sleeps"; "": one rank, older records
 
     @property
     def begun(self) -> datetime | None:
-        """When it started; `None` where the record does not say it."""
+        """The start time; `None` if it is not recorded."""
         try:
             return datetime.fromisoformat(self.started).astimezone()
         except (ValueError, OverflowError):
@@ -209,7 +209,7 @@ class Process:
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a series without its values."""
+    """Description of a series without its values."""
 
     name: str  # "step", "phase/pack", "reading/residual"
     rank: int = 0
@@ -217,23 +217,23 @@ class Head:
     group: int = 0
     role: str = ""
     unit: str = "ns"
-    clock_hz: tuple[int, ...] = ()  # of the core after each burst of samples, at work where the kernel can tell
+    clock_hz: tuple[int, ...] = ()  # of the core after each burst of samples, under load if the kernel supports it
 
 
 @dataclass(frozen=True)
 class Series:
-    """The samples of one rank or lane: times in ns, or readings in their own unit."""
+    """Samples of one rank or lane: times in ns, or readings in their own unit."""
 
     head: Head
     values: NDArray[np.float64]  # one per sample
     gap_ns: NDArray[np.float64] | None = None  # before each sample; the first counts from the common start
-    preempted: frozenset[int] = frozenset()  # sample numbers during which the kernel switched the thread out
-    entries: NDArray[np.float64] | None = None  # of a phase: how often it was entered in each sample
+    preempted: frozenset[int] = frozenset()  # numbers of samples during which the thread was switched out
+    entries: NDArray[np.float64] | None = None  # of a phase: number of entries in each sample
     bursts: tuple[tuple[int, int], ...] = ()  # of lanes that work alone: number of the first sample, length in ns
 
     @property
     def begin_ns(self) -> NDArray[np.float64] | None:
-        """When each sample began, from the common start; `None` where gaps were not recorded."""
+        """The start of each sample, from the common start; `None` if gaps were not recorded."""
         if self.gap_ns is None:
             return None
         begins: NDArray[np.float64] = np.cumsum(self.gap_ns) + np.cumsum(self.values) - self.values
@@ -253,7 +253,7 @@ class RankTotal:
 
 @dataclass(frozen=True)
 class Reduced:
-    """What is kept of a series of all ranks of a group where its samples would not fit into a record."""
+    """Reductions of a series of all ranks of a group whose samples would not fit into a record."""
 
     name: str
     ranks: tuple[RankTotal, ...]
@@ -261,16 +261,18 @@ class Reduced:
     group: int = 0
     role: str = ""
     slowest_ns: NDArray[np.float64] | None = None  # of each step: the slowest rank's time
-    slowest: Sketch | None = None  # the same, where even that list does not fit
+    slowest: Sketch | None = None  # the same, if the list does not fit
     blocks_ns: tuple[int, ...] = ()  # sums of the slowest times over blocks of 1,000 steps
     worst: tuple[tuple[int, int, int], ...] = ()  # (step, rank, ns) of the 64 slowest
-    preempted: frozenset[int] = frozenset()  # steps, where only the slowest are kept of these, with a rank switched out
+    preempted: frozenset[int] = (
+        frozenset()
+    )  # steps with a preempted rank; only the slowest if these are all that is kept
     gaps: Sketch | None = None  # of lanes that work alone: times of bursts outside of their samples, ns
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The samples of a point: every series, or what was kept of them."""
+    """Samples of a point: every series, or its reductions."""
 
     series: tuple[Series, ...] = ()
     reduced: tuple[Reduced, ...] = ()
@@ -278,14 +280,12 @@ class Samples:
 
 @dataclass(frozen=True)
 class KeptFile:
-    """A file that a launch left in the run's folder, or that could not be stored there."""
+    """File that a launch left in the run's folder, or that could not be stored there."""
 
-    name: _Name  # as the kernel or program calls it
-    kind: Annotated[
-        str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)
-    ]  # what it is, in a word: "field", "profile", "output"
+    name: _Name  # name in the kernel or program
+    kind: Annotated[str, Meta(pattern=rf"\A{KEPT_NAME}\Z", max_length=32)]  # kind: "field", "profile", "output"
     bytes: Natural
-    rank: Natural = 0  # that kept it
+    rank: Natural = 0  # rank that stored it
     crc: Annotated[str, Meta(pattern=r"\A[0-9a-f]{8}\Z")] = (
         ""  # CRC-32 of its content, eight hexadecimal digits; "": it was not stored
     )
@@ -297,10 +297,10 @@ class KeptFile:
 
 @dataclass(frozen=True)
 class Point:
-    """What one launch says about one cell."""
+    """Measurement of one cell in one launch."""
 
     workload: str  # family/name
-    launch: str  # key of the planned launch that it belongs to
+    launch: str  # key of its planned launch
     knobs: Mapping[str, str]
     ranks: int | None  # `None`: an imported result whose file does not state it
     threads: int | None  # of each rank; `None`: as above
@@ -312,18 +312,18 @@ class Point:
     groups: tuple[tuple[int, ...], ...] = ()  # ranks that work together; empty: all in one group
     warmup: int = 0  # samples of the step before the steady state
     stopped_by: str = ""
-    coalesced: int = 1  # samples that were added up to one
+    coalesced: int = 1  # samples that were summed to one
     marks_off: tuple[tuple[int, int, int], ...] = ()  # samples [from, to) of a group that had no phase marks
     process: Process = Process()
     sync: str = "none"
     exit_skew_ns: tuple[int, ...] = ()
     share_cores: bool = False
-    blocks: bool = False  # its steps wait without the CPU: for a disk, a timer or a thread of the kernel
+    blocks: bool = False  # steps wait without using the CPU: for a disk, a timer or a kernel thread
     noise: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # before, during, after
     notes: Mapping[str, str] = field(default_factory=dict)
-    given: tuple[Given, ...] = ()  # one per rank
-    taken: tuple[Taken, ...] = ()  # one per rank that takes part; none in older records
-    files: tuple[KeptFile, ...] = ()  # that its launch left; `store.kept` reads them
+    given: tuple[RankResources, ...] = ()  # one per rank
+    taken: tuple[RankTimes, ...] = ()  # one per participating rank; none in older records
+    files: tuple[KeptFile, ...] = ()  # files of its launch; `store.kept` reads them
     spent_s: Mapping[str, float] = field(default_factory=dict)  # build_s, measure_s, check_s; none in older records
 
     @property
@@ -342,16 +342,17 @@ class Point:
         return tuple(check for check in self.checks if not check.passed)
 
     def count(self, *names: str, role: str | None = None) -> int:
-        """What one chunk of every lane, or one step of every group, does of these counts together.
+        """Return the sum of these counts of one chunk of every lane, or one step of every group.
 
         Args:
-            role: of this role alone; `None`: of all roles, since a step is done by all of them together, but of lanes
-                that work alone only of the first role, the one that is measured.
+            role: only this role; `None`: all roles, which perform a step together, but for lanes that work alone only
+            the
+                first role, which is measured.
         """
         return sum(work.counts.get(name, 0) for work in self.work_of(role) for name in names)
 
     def work_of(self, role: str | None = None) -> tuple[Work, ...]:
-        """The work that a metric of this role counts; see `count`."""
+        """Return the work that a metric of this role counts; see `count`."""
         if role is None and self.pace != "chunks":
             return self.work
         wanted = self.first_role if role is None else role
@@ -364,17 +365,17 @@ class Point:
 
     @property
     def lanes(self) -> int:
-        """How many lanes or ranks of the measured role are at work."""
+        """The number of busy lanes or ranks of the measured role."""
         return sum(work.lanes for work in self.work if work.role == self.first_role)
 
     @property
     def parts(self) -> int:
-        """How many do the counts together, each its own part: lanes that work alone, or groups."""
+        """The number of parts that perform the counts together: lanes that work alone, or groups."""
         return self.lanes if self.pace == "chunks" else len({work.group for work in self.work}) or 1
 
     @property
     def working_ranks(self) -> int | None:
-        """How many ranks take part: those in no group are idle. `None`: it is not stated."""
+        """The number of ranks that take part; those in no group are idle. `None`: it is not stated."""
         return sum(map(len, self.groups)) or self.ranks
 
     @property
@@ -383,12 +384,12 @@ class Point:
         return next((work.batch for work in self.work), 1) * self.coalesced
 
     def batch_of(self, group: int, role: str) -> int:
-        """Chunks or steps in one sample of a role in a group; each group finds a number of its own."""
+        """Return the chunks or steps in one sample of a role in a group; each group has its own number."""
         return self._batches.get((group, role), 1) * self.coalesced
 
     @cached_property
     def _batches(self) -> Mapping[tuple[int, str], int]:
-        """By group and role, of which the first work counts."""
+        """Batches by group and role; the first work counts."""
         return {(work.group, work.role): work.batch for work in reversed(self.work)}
 
     @cached_property
@@ -401,19 +402,19 @@ class Point:
 
     @property
     def clock_hz(self) -> float | None:
-        """Median clock of the cores at work while this point was measured; `None` if it was not observed."""
+        """Median clock of the busy cores during this measurement; `None` if it was not observed."""
         observed = [hz for head in self.heads for hz in head.clock_hz]
         return float(np.median(observed)) if observed else None
 
     @property
     def hardware_threads(self) -> frozenset[tuple[str, int]]:
-        """(host, number) of the hardware threads that working ranks use: a thread that may use one only is on it.
+        """(host, number) of the hardware threads that working ranks use. Bound threads count as bound.
 
-        Threads that may use several are where they were seen, and on others of these where fewer were seen than can
-        work at once. More threads than that share them: a limit counts these, not the threads of the software.
+        Threads that may use several count where they were seen, and on others of their mask if fewer were seen than can
+        run at once. More threads than hardware threads share them: a limit counts hardware threads.
         """
         used: set[tuple[str, int]] = set()
-        seen: dict[tuple[str, tuple[int, ...]], list[int]] = {}  # of threads that may use several, by what they may use
+        seen: dict[tuple[str, tuple[int, ...]], list[int]] = {}  # of threads that may use several, by mask
         working = {rank for group in self.groups for rank in group} or range(len(self.given))
         for given in (given for rank, given in enumerate(self.given) if rank in working):
             for number, mask in enumerate(given.thread_masks):
@@ -431,22 +432,22 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Crossing:
-    """What crossed an emulated link during a launch, and how long it really took."""
+class LinkTraffic:
+    """Traffic of an emulated link during a launch, with the measured delay."""
 
     launch: str
-    link: str  # as it was asked
+    link: str  # as requested
     sent_bytes: tuple[int, ...]  # by each host
     sent_packets: tuple[int, ...]
     delay_ns: Mapping[str, int] = field(default_factory=dict)  # of packets: least, tenth, median, …; empty: no relay
     delayed: int = 0  # packets
     dropped: int = 0  # packets, by the relay
-    real_time: bool = False  # whether the relay went before all other processes
+    real_time: bool = False  # whether the relay had real-time priority
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A launch or point that gave no result, and why."""
+    """Launch or point without a result, with the reason."""
 
     workload: str
     launch: str
@@ -454,9 +455,9 @@ class Failure:
     ranks: int | None  # `None`: of an imported file that does not state it
     reason: str
     exit: int
-    share: float | None = None  # how far it was, 0 to 1, where it told
+    share: float | None = None  # progress, 0 to 1, if reported
     phase: str = ""
-    files: tuple[KeptFile, ...] = ()  # of a user's program that failed: what it printed
+    files: tuple[KeptFile, ...] = ()  # output of a failed user's program
 
 
 def unstated_counts(point: Point) -> str:

@@ -1,17 +1,17 @@
-"""Which kind of end a failure records: by name, or by the code alone in records of versions 0.1 and 0.2."""
+"""Kinds of ends of failures: by name, or by the code alone in records of versions 0.1 and 0.2."""
 
 from octant.failure import Exit
 from octant.record import RecordError
 
 _OLD = {1: Exit.CANNOT_RUN, 2: Exit.WRONG_WORD, 3: Exit.NOT_SUPPORTED}
-"""Codes of failures of versions 0.1 and 0.2. A wrong answer was 2, too, but was recorded as a point."""
+"""Codes of failures of versions 0.1 and 0.2. A wrong result was 2, too, but was recorded as a point."""
 
 
 def name_of(code: int) -> str:
     """Return the name of an exit code in records, the same in both languages: `not_supported`.
 
     Raises:
-        ValueError: a number that is no exit code of ours.
+        ValueError: the number is no exit code of Octant.
     """
     return Exit(code).name.lower()
 
@@ -21,7 +21,7 @@ def read_end(name: str, code: int) -> Exit:
 
     Args:
         name: of the end, as `name_of` gives it; empty in records of versions 0.1 and 0.2.
-        code: the recorded number. It decides where there is no name; numbers without a meaning were repeated then.
+        code: recorded number, used if there is no name; launches with other numbers were repeated.
 
     Raises:
         RecordError: no such name.
@@ -31,4 +31,4 @@ def read_end(name: str, code: int) -> Exit:
     try:
         return Exit[name.upper()]
     except KeyError:
-        raise RecordError(f"it records an unknown end ({name[:40]!r})") from None
+        raise RecordError(f"unknown kind of end ({name[:40]!r})") from None

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from octant.record import (
     Clock,
     Failure,
-    Given,
     Head,
     Members,
     Natural,
@@ -19,6 +18,7 @@ from octant.record import (
     Point,
     Positive,
     Process,
+    RankResources,
     RecordError,
     Result,
     Samples,
@@ -36,7 +36,7 @@ NAMES = {
     "noise": "node/noise",
     "pingpong": "mpi/pingpong",
 }
-"""What its seven workloads were called in the first version of format 2."""
+"""Names of its seven workloads in the first version of format 2."""
 _COUNTS = {
     "pingpong": {"message_bytes": "bytes_sent"},
     "randomaccess": {"loads": "updates"},
@@ -94,7 +94,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: dict[str, str]
     mpi: str
     build: dict[str, str | bool | int]
-    given: tuple[Given, ...]
+    given: tuple[RankResources, ...]
     samples: _Samples
 
 
@@ -112,10 +112,10 @@ _LINE: msgspec.json.Decoder[_Point | _Failure] = msgspec.json.Decoder(_Point | _
 
 
 def read(line: bytes, again: Callable[[], bytes]) -> Point | Failure:
-    """The record of one line.
+    """Return the record of one line.
 
     Raises:
-        RecordError: no JSON (a torn line), another schema, or a field missing, of the wrong kind or out of range.
+        RecordError: not JSON (an incomplete line), another schema, or a missing or invalid field.
     """
     data = _decode(line)
     if isinstance(data, _Failure):
@@ -129,7 +129,7 @@ def _decode(line: bytes) -> _Point | _Failure:
     try:
         return _LINE.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordError(f"torn, or a field is missing or wrong ({error})") from error
+        raise RecordError(f"incomplete line, or a field is missing or invalid ({error})") from error
 
 
 def _point(data: _Point, again: Callable[[], bytes]) -> Point:
@@ -160,7 +160,7 @@ def _point(data: _Point, again: Callable[[], bytes]) -> Point:
 
 
 def _work(data: _Point, lanes: int) -> Work:
-    """Format 1 counts one lane's chunk or one step of all ranks."""
+    """Return the work. Format 1 counts one lane's chunk or one step of all ranks."""
     names = _COUNTS.get(data.workload, {})
     times = max(1, lanes)
     counts = {names.get(name, name): count * times for name, count in data.work.items() if count}
@@ -173,7 +173,7 @@ def _head(lane: _Lane) -> Head:
 
 def _samples(data: _Point | _Failure) -> Samples:
     if not isinstance(data, _Point):
-        raise RecordError("the line of a point has become another")
+        raise RecordError("the line of the point has changed")
     samples = data.samples
     if data.sampling == "lanes":
         series = tuple(map(_lane, samples.lanes))
@@ -187,7 +187,7 @@ def _samples(data: _Point | _Failure) -> Samples:
 def _lane(lane: _Lane) -> Series:
     durations, begins = _array(lane.duration_ns), _array(lane.begin_ns)
     if durations.shape != begins.shape:
-        raise RecordError("begins and durations of a lane differ in number")
+        raise RecordError("begin times and durations of a lane differ in number")
     ends = np.concatenate([np.zeros(1), begins + durations])[:-1]
     return Series(_head(lane), durations, begins - ends, frozenset(lane.preempted))
 

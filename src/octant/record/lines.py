@@ -1,4 +1,4 @@
-"""Lines of a records file to records and back: typed, bounded, with a checksum. Format 1 reads into the same types."""
+"""Conversion of the lines of a records file: typed, bounded, with a checksum, including format 1."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,37 +11,37 @@ from msgspec import Meta, Raw, Struct
 from octant.record import (
     Amount,
     Clock,
-    Crossing,
     Failure,
-    Given,
     Head,
     KeptFile,
+    LinkTraffic,
     Members,
     Natural,
     Pace,
     Point,
     Positive,
     Process,
+    RankResources,
+    RankTimes,
     RankTotal,
     RecordError,
     Reduced,
     Result,
     Samples,
     Series,
-    Taken,
     Work,
-    crossing,
     format1,
+    link_traffic,
 )
 from octant.record.ends import read_end
 from octant.record.numbers import array_of, count_of, readings_of
-from octant.record.renamed import failure_today, point_today
+from octant.record.renamed import current_failure, current_point
 from octant.record.sketch import Sketch, from_runs
-from octant.record.written import unseal
+from octant.record.writer import unseal
 
 Texts: TypeAlias = dict[str, str]
 MOST_KEPT = 1000
-"""Files of a point or failure that are listed."""
+"""Maximum number of listed files of a point or failure."""
 _NONE = Raw(b"")
 
 
@@ -92,7 +92,7 @@ class _Result(Struct):
 
 
 class _Shape(Struct):
-    ranks: Members | None  # `None`, of results alone: the imported file does not state it
+    ranks: Members | None  # `None`: an imported file with results only does not state it
     threads: Members | None = 1
     groups: list[list[Natural]] = []
 
@@ -125,8 +125,8 @@ class _Point(Struct, tag_field="kind", tag="point"):
     blocks: bool = False
     noise: dict[str, dict[str, float]] = {}
     notes: Texts = {}
-    given: tuple[Given, ...] = ()
-    lost: tuple[Taken, ...] = ()
+    given: tuple[RankResources, ...] = ()
+    lost: tuple[RankTimes, ...] = ()
     files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
     spent: dict[str, Amount] = {}
 
@@ -161,31 +161,31 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
 
 
-_Line: TypeAlias = _Point | _Launch | _Failure | crossing.LinkLine
+_Line: TypeAlias = _Point | _Launch | _Failure | link_traffic.LinkLine
 _LINE: msgspec.json.Decoder[_Line] = msgspec.json.Decoder(_Line)
 _FIRST_FORMAT = re.compile(rb'\{\s*"schema":')
 
 
 class Reader:
-    """Turns the lines of one file into records, in order; what a launch line says holds for the points after it.
+    """Reader of the lines of one file, in order; a launch line holds for the points after it.
 
     Args:
-        started: of the run, ISO 8601: taken for the start of processes that have no such line, as those of format 1.
+        started: start of the run, ISO 8601, for processes without a launch line, as in format 1.
     """
 
     def __init__(self, started: str = "") -> None:
         self._started = started
         self._processes: dict[str, Process] = {}
-        self.crossings: dict[str, Crossing] = {}  # by launch: what link lines said so far
+        self.link_traffic: dict[str, LinkTraffic] = {}  # by launch, from link lines so far
 
     def read(self, line: bytes, again: Callable[[], bytes] | None = None) -> Point | Failure | None:
-        """The record of a line; `None` for a launch or a link line.
+        """Return the record of a line; `None` for a launch or a link line.
 
         Args:
-            again: gives the line's bytes anew when somebody asks for the samples; `None`: the line is kept.
+            again: returns the bytes of the line anew to read the samples; `None`: the line is kept.
 
         Raises:
-            RecordError: torn, damaged, of an unknown format, or a field missing, of the wrong kind or out of range.
+            RecordError: incomplete, damaged, of an unknown format, or with a missing or invalid field.
         """
         once_more = again or (lambda: line)
         if _FIRST_FORMAT.match(line):
@@ -194,13 +194,13 @@ class Reader:
         if isinstance(decoded, _Launch):
             self._processes[decoded.launch] = _process(decoded)
             return None
-        if isinstance(decoded, crossing.LinkLine):
-            self.crossings[decoded.launch] = decoded.read()
+        if isinstance(decoded, link_traffic.LinkLine):
+            self.link_traffic[decoded.launch] = decoded.read()
             return None
         if isinstance(decoded, _Failure):
             for file in decoded.files:
                 _check_file(file, max(1, decoded.ranks or 1))
-            return failure_today(
+            return current_failure(
                 Failure(
                     decoded.workload, decoded.launch, decoded.knobs, decoded.ranks, decoded.reason,
                     read_end(decoded.end, decoded.exit), decoded.progress.share, decoded.progress.phase, decoded.files,
@@ -210,13 +210,15 @@ class Reader:
 
     def _with_start(self, record: Point | Failure) -> Point | Failure:
         if isinstance(record, Failure):
-            return failure_today(record)
+            return current_failure(record)
         begun = record.process.begun
-        return point_today(record if begun else replace(record, process=replace(record.process, started=self._started)))
+        if not begun:
+            record = replace(record, process=replace(record.process, started=self._started))
+        return current_point(record)
 
 
 def read_line(line: bytes) -> Point | Failure | None:
-    """One line by itself, as `Reader.read` does.
+    """Return the record of one line, as `Reader.read` does.
 
     Raises:
         RecordError: as there.
@@ -229,7 +231,7 @@ def _decode(line: bytes) -> _Line:
     try:
         return _LINE.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordError(f"a field is missing or wrong ({error})") from error
+        raise RecordError(f"a field is missing or invalid ({error})") from error
 
 
 def _process(launch: _Launch) -> Process:
@@ -250,12 +252,12 @@ def _ranks(point: _Point) -> int:
     """Return the number of ranks that the parts of a point may name; 0 for an imported result that does not state it.
 
     Raises:
-        RecordError: a point with more than results does not state how many ranks and threads there were.
+        RecordError: a point with more than results does not state its ranks and threads.
     """
     ranks, threads = point.shape.ranks, point.shape.threads
     more = (point.work, point.series, point.reduced, point.noise, point.given, point.lost, point.files, point.spent)
     if any(more) and (ranks is None or threads is None):
-        raise RecordError("it was measured, and does not state its ranks and threads")
+        raise RecordError("the measured point does not state its ranks and threads")
     return ranks or 0
 
 
@@ -264,10 +266,10 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
     groups = tuple(map(tuple, point.shape.groups))
     members = [rank for group in groups for rank in group]
     if len(set(members)) < len(members) or any(rank >= ranks for rank in members):
-        raise RecordError(f"its groups hold a rank twice, or one beyond its {ranks} ranks")
+        raise RecordError(f"its groups contain a rank twice, or a rank beyond its {ranks} ranks")
     for series in point.series:
         _check_series(series)
-    for reduced in point.reduced:  # small by its purpose
+    for reduced in point.reduced:  # always small
         _read_reduced(reduced)
     for file in point.files:
         _check_file(file, ranks)
@@ -288,7 +290,7 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
         ),
         read=lambda: _samples(again()),
         heads=tuple(map(_head, point.series)),
-        warmup=-(-point.warmup // point.coalesced),  # in the samples that are here
+        warmup=-(-point.warmup // point.coalesced),  # in stored samples
         stopped_by=point.stopped_by,
         coalesced=point.coalesced,
         marks_off=tuple((off[0], off[1], off[2] if len(off) > 2 else 0) for off in point.marks.off),
@@ -308,14 +310,14 @@ def _point(point: _Point, again: Callable[[], bytes], process: Process) -> Point
 
 def _check_file(file: KeptFile, ranks: int) -> None:
     if file.rank >= ranks or (bool(file.crc), bool(file.left_out)) not in ((True, False), (False, True)):
-        raise RecordError(f"its file {file.name} is of a rank that is not there, or neither stored nor left out")
+        raise RecordError(f"its file {file.name} has an invalid rank, or is neither stored nor omitted")
     if bool(file.crc) != bool(file.stored):
         raise RecordError(f"its file {file.name} has a checksum without a path, or a path without a checksum")
 
 
-def _check_taken(lost: Taken, ranks: int) -> None:
+def _check_taken(lost: RankTimes, ranks: int) -> None:
     if lost.rank >= ranks or any(len(of) not in (0, len(lost.wall_ns)) for of in (lost.cpu_ns, lost.wait_ns)):
-        raise RecordError("its lost time is of a rank that is not there, or not of all lanes")
+        raise RecordError("its lost time has an invalid rank, or does not cover all lanes")
 
 
 def _head(series: _Series) -> Head:
@@ -323,22 +325,22 @@ def _head(series: _Series) -> Head:
 
 
 def _samples(line: bytes) -> Samples:
-    """The samples of a point's line.
+    """Return the samples of a point's line.
 
     Raises:
         RecordError: the line changed since it was first read.
     """
     decoded = _decode(line)
     if not isinstance(decoded, _Point):
-        raise RecordError("the line of a point has become another")
+        raise RecordError("the line of the point has changed")
     return Samples(tuple(map(_series, decoded.series)), tuple(map(_read_reduced, decoded.reduced)))
 
 
 def _check_series(series: _Series) -> None:
-    """Looks at the samples of a series without keeping them.
+    """Check the samples of a series without keeping them.
 
     Raises:
-        RecordError: they are no numbers, not as many everywhere, or a step that took no time.
+        RecordError: they are not numbers, differ in number, or contain a step of no duration.
     """
     raw = bytes(series.ns)
     if raw.startswith(b"["):
@@ -348,16 +350,16 @@ def _check_series(series: _Series) -> None:
     else:
         raise RecordError(f"the series {series.name} has no list of values")
     if series.name == "step" and not count:
-        raise RecordError("its series step has no samples")
+        raise RecordError("the series step has no samples")
     for other in (series.gap_ns, series.entries):
         text = bytes(other)
         if text and (found := count_of(text)) != (count if text.startswith(b"[") else 1):
-            raise RecordError(f"a list has {found} numbers where {count} are needed")
+            raise RecordError(f"a list has {found} numbers, not {count}")
     if max(series.preempted, default=-1) >= count:
-        raise RecordError(f"a sample was preempted that is none of the {count} of {series.name}")
+        raise RecordError(f"a preempted sample is beyond the {count} samples of {series.name}")
     firsts = [first for first, _ in series.bursts]
     if max(firsts, default=-1) >= count or firsts != sorted(firsts):
-        raise RecordError(f"bursts begin with samples that are none of the {count} of {series.name}, or in no order")
+        raise RecordError(f"bursts begin beyond the {count} samples of {series.name}, or are not in order")
 
 
 def _series(series: _Series) -> Series:
@@ -394,5 +396,5 @@ def _sketch(sketch: _Sketch) -> Sketch:
     runs: Sequence[tuple[int, Sequence[int]]] = sketch.bins
     found = from_runs(sketch.zero, runs)
     if found.count != sketch.count or any(first + len(counts) > 64 * 256 for first, counts in runs):
-        raise RecordError(f"a sketch of {sketch.count} values holds {found.count}, or values beyond 2^64")
+        raise RecordError(f"a sketch of {sketch.count} values contains {found.count}, or values beyond 2^64")
     return found

@@ -1,57 +1,72 @@
-"""Workloads that went under another name: what they are called today, and what their old records leave unsaid."""
+"""Points and failures with old names, under current names (see `octant.renamed`)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from octant.record import Failure, Point
-
-
-@dataclass(frozen=True)
-class Today:
-    """What a workload is today."""
-
-    name: str  # family/name
-    knobs: Mapping[str, str] = field(default_factory=dict)  # that it has now, each at its default
-    counts: Mapping[str, str] = field(default_factory=dict)  # that it has now, and the old one that each equals
+from octant import renamed
+from octant.record import Failure, Head, Point, Reduced, Result, Samples, Series, Work
+from octant.renamed import NO_NAMES, FormerWorkload, OldNames
 
 
-RENAMED = {
-    "mpi/pingpong": Today(
-        "mpi/p2p", {"pattern": "pingpong"}, {"turns": "messages", "bytes_passed": "bytes_sent"}
-    ),
-}  # fmt: skip
-"""By the old name. The knobs of an old ask need no more: the new ones are at their defaults."""
-
-
-def todays_name(name: str) -> str:
-    """What a workload of that `family/name` is called today."""
-    return RENAMED[name].name if name in RENAMED else name
-
-
-def meant_today(name: str, known: Sequence[str]) -> str:
-    """The one of the `known` that an old `family/name`, or its bare second half, means; empty for none."""
-    for old, today in RENAMED.items():
-        if name in (old, old.rpartition("/")[2]) and today.name in known:
-            return today.name
-    return ""
-
-
-def point_today(point: Point) -> Point:
-    """A point as the workload would write it today."""
-    today = RENAMED.get(point.workload)
-    if today is None:
+def current_point(point: Point) -> Point:
+    """Return a point under current names."""
+    names, former = renamed.names_of(point.workload), renamed.former_workload(point.workload)
+    if names is NO_NAMES:
         return point
-    work = tuple(
-        replace(one, counts={**{new: one.counts[old] for new, old in today.counts.items() if old in one.counts},
-                             **one.counts})
-        for one in point.work
-    )  # fmt: skip
-    return replace(point, workload=today.name, knobs={**today.knobs, **point.knobs}, work=work)
+    return replace(
+        point,
+        workload=renamed.current_workload(point.workload),
+        knobs=_knobs(point.workload, point.knobs, former),
+        work=tuple(_work(work, names, former) for work in point.work),
+        results=tuple(_result(result, names) for result in point.results),
+        heads=tuple(_head(head, names) for head in point.heads),
+        read=_reader(point.read, names),
+    )
 
 
-def failure_today(failure: Failure) -> Failure:
-    """A failure as the workload would write it today."""
-    today = RENAMED.get(failure.workload)
-    if today is None:
+def current_failure(failure: Failure) -> Failure:
+    """Return a failure under current names."""
+    names, former = renamed.names_of(failure.workload), renamed.former_workload(failure.workload)
+    if names is NO_NAMES:
         return failure
-    return replace(failure, workload=today.name, knobs={**today.knobs, **failure.knobs})
+    return replace(
+        failure,
+        workload=renamed.current_workload(failure.workload),
+        knobs=_knobs(failure.workload, failure.knobs, former),
+    )
+
+
+def _knobs(workload: str, knobs: Mapping[str, str], former: FormerWorkload | None) -> dict[str, str]:
+    return {**(former.knobs if former else {}), **renamed.current_knobs(workload, knobs)}
+
+
+def _work(work: Work, names: OldNames, former: FormerWorkload | None) -> Work:
+    counts = {names.counts.get(name, name): count for name, count in work.counts.items()}
+    added = {new: counts[old] for new, old in former.counts.items() if old in counts} if former else {}
+    by_rank = {names.counts.get(name, name): each for name, each in work.by_rank.items()}
+    return replace(work, counts={**added, **counts}, by_rank=by_rank, role=names.roles.get(work.role, work.role))
+
+
+def _result(result: Result, names: OldNames) -> Result:
+    return replace(result, name=names.results[result.name]) if result.name in names.results else result
+
+
+def _head(head: Head, names: OldNames) -> Head:
+    return replace(head, name=names.series(head.name), role=names.roles.get(head.role, head.role))
+
+
+def _reader(read: Callable[[], Samples], names: OldNames) -> Callable[[], Samples]:
+    if not (names.phases or names.readings or names.roles):
+        return read
+
+    def reduced(one: Reduced) -> Reduced:
+        return replace(one, name=names.series(one.name), role=names.roles.get(one.role, one.role))
+
+    def series(one: Series) -> Series:
+        return replace(one, head=_head(one.head, names))
+
+    def current() -> Samples:
+        samples = read()
+        return Samples(tuple(map(series, samples.series)), tuple(map(reduced, samples.reduced)))
+
+    return current

@@ -1,6 +1,6 @@
-"""A histogram over positive whole numbers whose bins grow with them: 256 per power of two, so within 0.2 %.
+"""Histogram over positive integers with relative bins: 256 per power of two, so within 0.2 %.
 
-Sketches of different ranks or launches merge by addition. The same bins as native/harness uses.
+Sketches of different ranks or launches merge by addition. native/harness uses the same bins.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _STEPS = 1 << BITS
 
 @dataclass(frozen=True)
 class Sketch:
-    """Counts by bin, and how many values were zero."""
+    """Counts by bin, and the number of zeros."""
 
     bins: Mapping[int, int] = field(default_factory=dict)
     zero: int = 0
 
     @property
     def count(self) -> int:
-        """How many values it holds."""
+        """The number of values."""
         return self.zero + sum(self.bins.values())
 
     def __add__(self, other: Sketch) -> Sketch:
@@ -34,18 +34,18 @@ class Sketch:
         return Sketch(merged, self.zero + other.zero)
 
     def doubled(self, times: int) -> Sketch:
-        """The sketch of all values times 2^times."""
+        """Return the sketch of all values times 2^times."""
         return Sketch({number + times * _STEPS: count for number, count in self.bins.items()}, self.zero)
 
     def values(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The middles of the bins, ascending, with how many values are in each."""
+        """Return the middles of the bins, ascending, and the number of values in each."""
         numbers = sorted(self.bins)
         middles = [0.0] * bool(self.zero) + [middle_of(number) for number in numbers]
         counts = [self.zero] * bool(self.zero) + [self.bins[number] for number in numbers]
         return np.asarray(middles, dtype=np.float64), np.asarray(counts, dtype=np.int64)
 
     def quantile(self, level: float) -> float:
-        """The value below which that share of all lies, 0 to 1.
+        """Return the value below which that share of all values lies, 0 to 1.
 
         Raises:
             ValueError: the sketch is empty.
@@ -57,7 +57,7 @@ class Sketch:
         return float(middles[int(np.searchsorted(np.cumsum(counts), rank, side="right").clip(0, len(middles) - 1))])
 
     def sample(self, most: int) -> NDArray[np.float64]:
-        """At most that many values with the distribution of all, ascending."""
+        """Return at most that many values with the distribution of all, ascending."""
         middles, counts = self.values()
         total = int(counts.sum())
         if total <= most:
@@ -68,18 +68,18 @@ class Sketch:
 
 
 def middle_of(number: int) -> float:
-    """The value that stands for a bin."""
+    """Return the value that represents a bin."""
     exponent, mantissa = divmod(number, _STEPS)
     return 2.0**exponent * (1 + (mantissa + 0.5) / _STEPS)
 
 
 def from_runs(zero: int, runs: Sequence[tuple[int, Sequence[int]]]) -> Sketch:
-    """A sketch from runs of neighbouring bins, as a record holds them: (first bin, counts)."""
+    """Return a sketch from runs of neighbouring bins, as in a record: (first bin, counts)."""
     return Sketch({first + i: count for first, counts in runs for i, count in enumerate(counts) if count}, zero)
 
 
 def sketch_of_array(values: NDArray[np.float64]) -> Sketch:
-    """A sketch of an array of whole numbers that are not negative."""
+    """Return a sketch of an array of integers that are not negative."""
     positive = values[values > 0]
     if not len(positive):
         return Sketch({}, len(values))

@@ -1,8 +1,9 @@
-"""How the value of a figure is written: ends of an interval or a range never stand without what they are."""
+"""Texts of the value of a figure, with the meaning of its interval or range."""
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
 
+MOST_WORDS = 8
+"""Words of a caveat in a row of a table."""
 NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
 
@@ -39,7 +42,7 @@ class ValueTexts:
 
 
 def value_texts(value: Estimate | None, unit: str, share: bool = False) -> ValueTexts:
-    """A value, its unit, its ends and what they are; all empty without a value.
+    """Return a value, its unit, its ends and their meaning; all empty without a value.
 
     Value and ends have one scale and one number of decimals: the half-width of an interval keeps one digit, two where
     it begins with 1, and the value at most four; without an interval the value keeps three, if not measurable two.
@@ -64,18 +67,18 @@ def value_texts(value: Estimate | None, unit: str, share: bool = False) -> Value
 
 
 def number_texts(value: float, unit: str, share: bool = False) -> ValueTexts:
-    """A value without an interval, to three digits."""
+    """Return a value without an interval, with three digits."""
     scale, unit = _scale(value, unit, share)
     return ValueTexts(_fixed(value / scale, _decimals(value / scale, 0.0)), unit)
 
 
 def figure_texts(figure: Figure) -> ValueTexts:
-    """The value of a figure in words; a share of time is in percent."""
+    """Return the texts of the value of a figure; a share of time is in percent."""
     return value_texts(figure.value, figure.metric.unit, figure.metric.is_share)
 
 
 def end_texts(value: Estimate, metric: Metric, ends: tuple[float, float]) -> tuple[str, str]:
-    """The least and the greatest value of a figure's launches, in the scale and with the decimals of its own."""
+    """Return the least and the greatest value of a figure's launches, in its scale and with its decimals."""
     reference = value.middle or max(abs(value.low), abs(value.high))
     scale, _ = _scale(reference, metric.unit, metric.is_share)
     places = _decimals(reference / scale, (value.high - value.low) / 2 / scale * value.is_interval)
@@ -83,7 +86,7 @@ def end_texts(value: Estimate, metric: Metric, ends: tuple[float, float]) -> tup
 
 
 def _scale(value: float, unit: str, share: bool) -> tuple[float, str]:
-    """What a value is divided by, and its unit then: sizes in powers of 1024, all else in powers of 1000."""
+    """Return the divisor of a value and its unit: sizes in powers of 1024, others in powers of 1000."""
     if share:
         return 0.01, "%"
     if unit == "1":
@@ -96,7 +99,7 @@ def _scale(value: float, unit: str, share: bool) -> tuple[float, str]:
 
 
 def _decimals(value: float, half: float) -> int:
-    """Digits after the point of a value in its scale, `half` the width of its interval; 0 without an interval."""
+    """Return the decimals of a value in its scale; `half` is half the width of its interval, 0 without one."""
     if not 0 < half < math.inf:
         return units.decimals(value, 3)
     exponent = math.floor(math.log10(half))
@@ -105,23 +108,23 @@ def _decimals(value: float, half: float) -> int:
 
 
 def _fixed(value: float, places: int) -> str:
-    """So many decimals, without a sign before nothing but zeros."""
+    """Return a number with these decimals; zero has no sign."""
     text = units.fixed_text(value, places)
     return text.removeprefix("-") if not float(text) else text
 
 
 def quantity(value: float, unit: str, share: bool = False) -> str:
-    """A value with its unit, to three digits, that no line break parts: `25.7 GB/s`, `3.4 %`."""
+    """Return a value with its unit, with three digits and without a line break: `25.7 GB/s`, `3.4 %`."""
     return numbered(number_texts(value, unit, share))
 
 
 def numbered(texts: ValueTexts) -> str:
-    """The number with its unit, that no line break parts."""
+    """Return the number with its unit, without a line break."""
     return f"{texts.number}{NARROW}{texts.unit}" if texts.unit else texts.number
 
 
 def part_texts(shares: Sequence[float], headline: str) -> list[str]:
-    """Parts of a share in percent, rounded so that they add up to it; one decimal at least, which a whole may lack.
+    """Return parts of a share in percent, rounded so that they add up to it, with at least one decimal.
 
     Whole percentages that add up would show 72.6 % as 72 %.
 
@@ -141,37 +144,37 @@ def part_texts(shares: Sequence[float], headline: str) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """A share in percent: `93 %`, `0.4 %`; of 100 % and more without decimals."""
+    """Return a share in percent: `93 %`, `0.4 %`; of 100 % and more without decimals."""
     return units.percent_text(share).replace(" ", NARROW)
 
 
 def ratio(value: float) -> str:
-    """`× 1.40`."""
+    """Return `× 1.40`."""
     return f"×{NARROW}{units.fixed_text(value, 2)}"
 
 
 def launches_text(figure: Figure) -> str:
-    """How many launches a figure is made of: `6 launches`, `5 of 6 launches`."""
-    number = figure.counting
+    """Return the number of launches of a figure: `6 launches`, `5 of 6 launches`."""
+    number = figure.valid_count
     return units.counted(number, "launch") if number == figure.tried else f"{number} of {figure.tried} launches"
 
 
 def without_interval(figure: Figure) -> str:
-    """Why there are no ends: `one launch`, `none counts` of several, `no interval` if not measurable."""
+    """Return why there is no interval: `one launch`, `none counts` of several, `no interval` if not measurable."""
     if figure.value is None:
         return ""
-    if figure.counting < min(2, figure.tried):
-        return "one launch" if figure.counting else "none counts"
+    if figure.valid_count < min(2, figure.tried):
+        return "one launch" if figure.valid_count else "none counts"
     return "no interval" if figure.value.kind == "not measurable" else ""
 
 
 def claim_text(figure: Figure) -> str:
-    """The ends and what they are: `123 … 136: 95 % interval, median of 5 of 6 launches`; empty without a value."""
+    """Return the ends and their meaning: `123 … 136: 95 % interval, median of 5 of 6 launches`."""
     value = figure.value
     if value is None:
         return ""
     dropped = figure.tried > value.number
-    if not figure.counting:
+    if not figure.valid_count:
         return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
@@ -186,7 +189,7 @@ def claim_text(figure: Figure) -> str:
 
 
 def grade(figure: Figure) -> GradeName:
-    """The grade of a figure in a word: of its worst caveat."""
+    """Return the grade of a figure: that of its worst caveat."""
     if figure.wrong:
         return "wrong"
     worst = max((one.grade for one in figure.caveats), default=0)
@@ -194,7 +197,7 @@ def grade(figure: Figure) -> GradeName:
 
 
 def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
-    """The grade of a comparison by what is not decided: where noise leaves all of it open, it is not measurable.
+    """Return the grade of a comparison; if noise leaves all figures undecided, it is not measurable.
 
     Verdicts that have too few rounds are open for want of rounds, not for noise.
     """
@@ -207,17 +210,28 @@ def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
 
 
 def reasons(figure: Figure) -> tuple[str, ...]:
-    """What stands behind the grade of a figure, the worst first."""
+    """Return the caveats of a figure as texts, the worst first."""
     return tuple(one.text for one in figure.caveats)
 
 
+def short_caveat(reasons: Sequence[str]) -> str:
+    """Return the first clause of the worst caveat in at most eight words; empty without caveats.
+
+    Args:
+        reasons: caveats as sentences, the worst first.
+    """
+    clause = re.split(r"[:;(]", reasons[0], maxsplit=1)[0].strip(" ,") if reasons else ""
+    words = re.split(" ", clause)
+    return clause if len(words) <= MOST_WORDS else f"{' '.join(words[: MOST_WORDS - 1])} …"
+
+
 def sort_of(value: Estimate) -> Sort:
-    """Values of one sort share a line of `claims`."""
+    """Return the sort of a value; values of one sort share a line of `claims`."""
     return value.kind, value.claim, value.number
 
 
 def claims(values: Iterable[Estimate | None]) -> dict[Sort, str]:
-    """What the ends of these values are: a line for each sort, over the launches of all values of that sort.
+    """Return the meaning of the ends of these values: a line for each sort, over the launches of all its values.
 
     What is not measurable has no ends, and no line.
     """
@@ -231,7 +245,7 @@ def claims(values: Iterable[Estimate | None]) -> dict[Sort, str]:
 
 
 def legend(values: Iterable[Estimate | None]) -> list[str]:
-    """What the ends in a table with a column of launches are: a line for each kind of value that is there."""
+    """Return the meaning of the ends in a table with a column of launches: a line for each kind of value."""
     found = [value for value in values if value is not None]
     if not found:
         return []
@@ -247,17 +261,17 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
 
 
 def link_text(link: str) -> str:
-    """What a table says below itself of figures over an emulated link."""
+    """Return the footnote on figures that were measured over an emulated link."""
     return f"emulated link: hosts on this machine, joined at {clean(link)}; no figure of a network of this machine"
 
 
 def caption(values: Iterable[Estimate | None]) -> str:
-    """What the lines through the points of a picture are: ` Thin lines: 95 % interval for …`; empty without any."""
+    """Return the meaning of the lines of a picture: ` Thin lines: 95 % interval for …`; empty without any."""
     lines = list(claims(value for value in values if value and value.low < value.high).values())
     return f" Thin lines: {'; or '.join(lines)}." if lines else ""
 
 
 def mark(number: int) -> str:
-    """`a` … `z`, then `aa`, `ab` …: never twice the same."""
+    """Return the mark of a footnote: `a` … `z`, then `aa`, `ab` …."""
     more, last = divmod(number, 26)
     return (mark(more - 1) if more else "") + chr(ord("a") + last)

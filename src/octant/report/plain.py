@@ -25,17 +25,17 @@ _COLOUR_OR_CONTROL = re.compile(f"({COLOUR})|{CONTROL}")
 
 
 def clean(text: str) -> str:
-    """Text from outside as part of a line, each control character shown as �, so that it cannot steer a terminal."""
+    """Return untrusted text as part of a line; each control character is replaced by �."""
     return _IN_LINE.sub("�", text)
 
 
 def clean_lines(text: str) -> str:
-    """The same for whole lines: ends of lines and tabs stay."""
+    """Return untrusted lines with control characters replaced, except tabs and line ends."""
     return _IN_LINES.sub("�", text)
 
 
 def escaped(json: str) -> str:
-    """JSON with its control characters escaped: those that JSON need not escape, but terminals obey, too."""
+    """Return JSON with all control characters escaped, including those that JSON permits and terminals interpret."""
     return _IN_LINES.sub(lambda found: _escape(found[0]), json)
 
 
@@ -50,7 +50,7 @@ class CleanStream:
         self._terminal, self._json = stream.isatty(), json
 
     def write(self, text: str) -> int:
-        """Writes the text without what could steer the terminal."""
+        """Write the text without control characters."""
         if self._json:
             shown = escaped(text)
         elif self._terminal:
@@ -61,7 +61,7 @@ class CleanStream:
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Writes them one by one."""
+        """Write the lines."""
         for line in lines:
             self.write(line)
 
@@ -70,17 +70,17 @@ class CleanStream:
 
 
 def clean_streams(json: bool) -> None:
-    """Standard streams take no control characters; `json`: JSON is asked for."""
+    """Remove control characters from the standard streams; `json`: the output is JSON."""
     sys.stdout, sys.stderr = (cast("TextIO", CleanStream(stream, json)) for stream in (sys.stdout, sys.stderr))
 
 
 def in_ascii(text: str) -> str:
-    """What Octant itself writes, without the characters that an old terminal lacks."""
+    """Return text of Octant with ASCII replacements of other characters."""
     return text.replace(" … ", " - ").translate(TABLE)
 
 
 def make_streams_patient(json: bool) -> None:
-    """Standard streams write what their encoding lacks as ASCII, or as escapes where JSON is asked for."""
+    """Write characters outside the encoding of standard streams as ASCII, or as escapes in JSON."""
 
     def replacement(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - registered for writing alone

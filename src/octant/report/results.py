@@ -1,4 +1,4 @@
-"""What a cell has beside its headline: named results, checks, further metrics, phases, readings and groups."""
+"""Values of a cell besides its headline: named results, checks, metrics, phases, readings and groups."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NamedValue:
 
     @property
     def text(self) -> str:
-        """The value with its unit; where values differ the median, and the least and the greatest of how many."""
+        """The value with its unit; if values differ, the median, minimum, maximum and number."""
         least, middle, greatest = map(self._written, (self.least, self.middle, self.greatest))
         if self.least == self.greatest or self.count == 1:
             return middle
@@ -54,13 +54,13 @@ class NamedValue:
 
 
 def named_results(figure: Figure) -> list[NamedValue]:
-    """The results without a bound, each name once, without the one that is the figure itself."""
+    """Return the results without a bound, each name once, except the figure itself."""
     results = (one for point in figure.points for one in told_results(figure, point))
     return _named_values(one for one in results if one.bound is None and one.name != figure.metric.name)
 
 
 def told_results(figure: Figure, point: Point) -> tuple[Result, ...]:
-    """The results of a launch that are shown: of a program or an import with a wrong answer only its checks.
+    """Return the results of a launch that are shown; programs and imports that failed verification only show checks.
 
     All others are times, memory, and values of the user or the tool, which may be rates; the failed check states the
     checked value.
@@ -75,7 +75,7 @@ def has_no_speed(figure: Figure) -> bool:
 
 
 def checks(figure: Figure) -> list[NamedValue]:
-    """The results with a bound, each name once."""
+    """Return the results with a bound, each name once."""
     return _named_values(check for point in figure.points for check in point.checks)
 
 
@@ -90,7 +90,7 @@ def _named_values(results: Iterable[Result]) -> list[NamedValue]:
 
 
 def failed_texts(figure: Figure) -> list[str]:
-    """Each check that failed, with its worst value, its bound and its place: `residual: 17.2 > 16 (rank 1)`."""
+    """Return each failed check with its worst value, its bound and its position: `residual: 17.2 > 16 (rank 1)`."""
     places = {one.name: one.where for one in reversed(figure.wrong) if one.where}
     texts = []
     for one in _named_values(figure.wrong):
@@ -106,7 +106,7 @@ def failed_texts(figure: Figure) -> list[str]:
 
 
 def _differing(first: float, second: float, unit: str) -> tuple[str, str]:
-    """Two quantities with three significant digits, or as many more as their texts need to differ."""
+    """Return two quantities with three significant digits, or with more if their texts would be equal."""
     pairs = ((units.si_text(first, unit, digits), units.si_text(second, unit, digits)) for digits in range(3, 18))
     return next(
         (pair for pair in pairs if pair[0] != pair[1]), (units.si_text(first, unit), units.si_text(second, unit))
@@ -114,7 +114,7 @@ def _differing(first: float, second: float, unit: str) -> tuple[str, str]:
 
 
 def further_figures(summary: Summary, headline: Figure) -> list[Figure]:
-    """The other metrics of a cell, then its phases and readings, as far as the summary holds them."""
+    """Return the other metrics of a cell, then its phases and readings, if the summary has them."""
     declared = headline.workload.metrics
     known = [metric.value for metric in declared]
     names = {f"reading/{name}" for value in known for name in pair_readings(value)}
@@ -124,13 +124,13 @@ def further_figures(summary: Summary, headline: Figure) -> list[Figure]:
 
 
 def library_text(mpi: str) -> str:
-    """The MPI library and its version from what it says of itself: `MPICH 5.0.2`."""
+    """Return the MPI library and its version from its version text: `MPICH 5.0.2`."""
     first = next(iter(mpi.strip().splitlines()), "").partition(",")[0]
     return " ".join(re.sub(r"\bversion\s*:", "", first, flags=re.IGNORECASE).split())
 
 
 def group_values(figure: Figure) -> list[tuple[str, float]]:
-    """The ranks of each group and its value, the median over launches; empty where the metric reduces groups."""
+    """Return the ranks of each group and its median over launches; empty if the metric reduces groups."""
     launches = [launch.by_group for launch in figure.launches if launch.by_group]
     if not launches:
         return []
@@ -141,7 +141,7 @@ def group_values(figure: Figure) -> list[tuple[str, float]]:
 
 
 def group_text(figure: Figure) -> str:
-    """The range over groups: `groups 3.1 GB/s … 4.2 GB/s (6)`; empty where the metric reduces groups."""
+    """Return the range over groups: `groups 3.1 GB/s … 4.2 GB/s (6)`; "" if the metric reduces groups."""
     values = [value for _, value in group_values(figure)]
     if not values:
         return ""
@@ -150,7 +150,7 @@ def group_text(figure: Figure) -> str:
 
 
 def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]:
-    """Each launch that left files, with their names, kinds and sizes: `state.bin (state, 16 B, rank 0)`."""
+    """Return each launch that left files, with their names, kinds and sizes: `state.bin (state, 16 B, rank 0)`."""
     by_launch: dict[str, list[KeptFile]] = {}
     for one in records:
         if one.files:
@@ -164,7 +164,7 @@ def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]
 
 
 def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list[str]:
-    """The folder with the files of users' programs, then for each combination of knobs what its launches left.
+    """Return the folder with the files of users' programs, and the files of each combination of knobs.
 
     `n=4: 6 launches: stdout, stderr (1 of 6); for example program-app-5c1d85c3a8-5.0123456789abcdef`; empty if
     no launch of a program left a file.
@@ -191,7 +191,7 @@ def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list
 
 
 def _left_text(launches: Sequence[Point | Failure]) -> str:
-    """What launches of one combination left, each name once, and the folder of one of them."""
+    """Return the files of the launches of one combination, each name once, and an example of a folder."""
     number = len(launches)
     by_name: dict[str, dict[int, str]] = {}  # of each name the launches that left it, and why they have none stored
     for place, one in enumerate(launches):

@@ -1,4 +1,4 @@
-"""Segments of a message's time in words: their lengths, their lines, how good these are, and what begins them."""
+"""Texts on the segments of message times: lengths, fitted lines, errors and causes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCDEFG"
 _UNSEEN = 0.005
-"""A share of the time in which a line's start or slope is not seen in three digits."""
+"""Share of the time below which start-up or slope does not change three digits."""
 
 
 def range_text(number: int, found: Sequence[Segment]) -> str:
-    """Lengths of a segment: `to 4 KiB`, `8 KiB to 512 KiB`, `from 1 MiB`."""
+    """Return the lengths of a segment: `to 4 KiB`, `8 KiB to 512 KiB`, `from 1 MiB`."""
     first, last = units.bytes_text(found[number].first), units.bytes_text(found[number].last)
     if len(found) == 1:
         return "all lengths"
@@ -28,7 +28,7 @@ def range_text(number: int, found: Sequence[Segment]) -> str:
 
 
 def formula(of: Segment) -> str:
-    """Its line: `4.00 µs + n / 12.0 GB/s`, or that none fits."""
+    """Return the fitted line: `4.00 µs + n / 12.0 GB/s`, or that no line fits."""
     if not of.fits:
         return f"no line fits (error {claims.percent(of.error)})"
     if of.seconds_per_byte * of.last < _UNSEEN * of.at_first_s:
@@ -42,12 +42,12 @@ def formula(of: Segment) -> str:
 
 
 def segment_facts(found: Sequence[Segment]) -> list[tuple[str, str]]:
-    """Of each segment its letter and lengths, and what the model says of it."""
+    """Return the letter and lengths of each segment, and the text on its model."""
     return [(f"{LETTERS[i]}, {range_text(i, found)}", _segment_text(one)) for i, one in enumerate(found)]
 
 
 def _segment_text(one: Segment) -> str:
-    """Its line, the model's worst error, and what begins it: `… error 4 %; step of 1.07 µs (protocol)`."""
+    """Return the line, the worst error, and the cause of the border: `… error 4 %; step of 1.07 µs (protocol)`."""
     text = formula(one) + f", error {claims.percent(one.error)}" * one.fits
     if one.kind is None:
         return text

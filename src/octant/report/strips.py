@@ -1,4 +1,4 @@
-"""Drawings as large as a word, as data: the launches of a figure as dots, and a share as a bar."""
+"""Data of inline drawings: the launches of a figure as dots, and a share as a bar."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Strip:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The least and the greatest of what is drawn: the ends of the drawing."""
+        """Minimum and maximum of the drawing."""
         drawn = (*self.counted, *self.left_out, self.low, self.middle, self.high)
         return min(drawn), max(drawn)
 
@@ -44,7 +44,7 @@ class ShareBar:
 
 
 def launch_strip(figure: Figure) -> Strip | None:
-    """The launches of a figure as dots; none where there is one launch."""
+    """Return the launches of a figure as dots; `None` for a single launch."""
     value = figure.value
     if value is None or figure.tried < 2:
         return None

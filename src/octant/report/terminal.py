@@ -7,18 +7,19 @@ import sys
 from typing import TextIO
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 LEAST_COLUMNS, MOST_COLUMNS = 40, 500
-"""Fewer hold no table; more are no width that anyone reads."""
+"""Bounds of the width of tables."""
 
 
 def console(width: int | None = None) -> Console:
-    """A console for standard output, or for a text of `width` columns that is printed later."""
+    """Return a console for standard output, or for a text of `width` columns that is printed later."""
     return Console(width=width, highlight=False, soft_wrap=False)
 
 
 def screen_columns(otherwise: int, file: TextIO | None = None) -> int:
-    """Columns of the terminal that `file` (default: standard output) is; elsewhere those of the variable COLUMNS.
+    """Return the columns of the terminal `file` (default: standard output), else those of the variable COLUMNS.
 
     Args:
         otherwise: where neither is known.
@@ -30,12 +31,12 @@ def screen_columns(otherwise: int, file: TextIO | None = None) -> int:
 
 
 def text_width() -> int:
-    """Columns for running text; where none are known, as many as a table needs."""
+    """Return the columns for running text, by default as many as a table needs."""
     return max(screen_columns(110), 60)
 
 
 def render(what: RenderableType) -> str:
-    """The text of a renderable, with colours if standard output is a terminal."""
+    """Return the text of a renderable, with colours if standard output is a terminal."""
     coloured = sys.stdout.isatty()
     file = io.StringIO()
     inner = Console(
@@ -47,3 +48,12 @@ def render(what: RenderableType) -> str:
     )
     inner.print(what, crop=False)  # a line that is to be copied may be longer than the terminal
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def table_lines(table: RenderableType, width: int) -> list[Text]:
+    """Return a table as styled lines of at most `width` columns, without spaces at their ends."""
+    inner = Console(width=width, highlight=False, color_system=None, file=io.StringIO())
+    lines = [Text.assemble(*((one.text, one.style or "") for one in line)) for line in inner.render_lines(table)]
+    for line in lines:
+        line.rstrip()
+    return lines

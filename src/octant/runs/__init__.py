@@ -1,1 +1,1 @@
-"""From what is asked to launches, and from launches to records in the store."""
+"""Requests as launches, and their records in the store."""

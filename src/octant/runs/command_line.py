@@ -1,4 +1,4 @@
-"""From the words of a command to what is asked of this machine."""
+"""Requests of workloads, read from command-line arguments."""
 
 import re
 import sys
@@ -30,20 +30,20 @@ from octant.workload import Workload
 
 MOST_REPEATS = 10_000
 MOST_BYTES = 1 << 20
-"""Of a file of hosts."""
+"""Maximum size of a host file."""
 
 
 @dataclass(frozen=True)
-class Where:
-    """Where the ranks are to go and who starts them, in the user's words."""
+class LaunchTarget:
+    """Placement, launcher and hosts of the ranks, as the user wrote them."""
 
     place: str = ""
     launcher: str = ""
-    hosts: str = ""  # names with commas between, or @FILE with one per line
-    link: str = ""  # of emulated hosts: 100Mbit/s,delay=1ms
+    hosts: str = ""  # comma-separated names, or @FILE with one name per line
+    link: str = ""  # emulated link between hosts: 100Mbit/s,delay=1ms
 
 
-HERE = Where()
+LOCAL_TARGET = LaunchTarget()
 
 
 def job(
@@ -56,10 +56,12 @@ def job(
     directives: tuple[str, ...],
     further: Sequence[str] = (),
 ) -> Job:
-    """`octant run` of these words as a job; the placement is read here, and worked out where the job runs.
+    """Return `octant run` with these arguments as a batch job.
+
+    The placement is parsed here and mapped to CPUs on the node where the job runs.
 
     Raises:
-        Refusal: unknown workload, a placement that cannot be read, or ranks that do not fill nodes of it.
+        Refusal: the workload is unknown, the placement is invalid, or the ranks do not fill its nodes.
     """
     workload = find_workload(workload).name
     check_directives(directives)
@@ -69,9 +71,9 @@ def job(
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     total = ranks or request.ranks
     check_full_nodes(total, request)
-    # A typo should not wait in a queue; without ranks or a placement, the node where the job runs decides how many.
+    # Report a typo before the job is queued. Without ranks or a placement, the node of the job determines their number.
     describe(workload, _knobs(workload, words, describe(workload)), total if ranks or place else 0)
-    # The environment that is Octant's own here is Octant's own there.
+    # The job uses the Python environment of this process.
     line = [
         sys.executable,
         "-m",
@@ -97,42 +99,38 @@ def job(
 
 
 def check_directives(directives: Sequence[str]) -> None:
-    """Refuse a directive of several lines.
-
-    Raises:
-        Refusal: there is one.
-    """
+    """Raise `Refusal` if a directive has more than one line."""
     if any("\n" in text for text in directives):
         raise Refusal(
-            "cannot use a --directive of several lines (the shell would read the others); give one a line",
+            "cannot use a --directive with a line break (the shell would execute the next lines); "
+            "repeat --directive for each line",
             Exit.WRONG_WORD,
         )
 
 
-def run(
+def request_workload(
     workload: str,
     words: Sequence[str],
     ranks: int | None,
     mode: str,
     repeats: int | None,
-    where: Where = HERE,
+    where: LaunchTarget = LOCAL_TARGET,
     mpi: Mapping[str, str] | None = None,
 ) -> tuple[Request, Machine]:
-    """What `octant run` asks; unknown knobs are refused before anything starts.
+    """Return the request of `octant run` and this machine. Knobs are checked before any process starts.
 
     Args:
-        mode: a word of `runs.modes`, or "": one rank, or as many as the workload needs.
-        repeats: launches; `None`: as many as `runs.rounds` has for such knobs.
-        mpi: settings of the MPI library, under its own names.
+        mode: a mode of `runs.modes`; "": one rank, or as many as the workload needs.
+        repeats: number of launches; `None`: the default of `runs.rounds` for these knobs.
+        mpi: settings of the MPI library, under the names of the library.
 
     Raises:
-        Refusal: unknown workload, mode, knob or launcher, or a placement that does not fit this machine.
+        Refusal: the workload, the mode, a knob or the launcher is unknown, or the placement does not fit this machine.
     """
     found = find_workload(workload)
     workload = found.name
     if where.launcher in launchers.names("job") and where.launcher not in launchers.names("start"):
-        why = "it is a batch system, which starts a job script"
-        raise Refusal(f"cannot launch with {where.launcher!r} ({why}); try --script FILE or --submit", Exit.WRONG_WORD)
+        raise Refusal(batch_system_text(where.launcher), Exit.WRONG_WORD)
     if where.launcher:
         launchers.launcher(where.launcher)
     check_options(ranks, mode, repeats)
@@ -140,7 +138,7 @@ def run(
     knobs = _knobs(workload, words, described)
     machine = discover()
     hosts = host_names(where.hosts)
-    request = requested(where.place, machine).request if where.place else None
+    request = resolve_placement(where.place, machine).request if where.place else None
     link = read_link(where.link) if where.link else None
     if link and ranks is None:
         ranks = link.hosts
@@ -149,35 +147,42 @@ def run(
     chosen = cast("Mode", mode or ("all" if found.messages or described.least_ranks > 1 else "one"))
     if (ranks or 1) > 1 and chosen in ("one", "threads"):
         chosen = "all"
-    own, sets = ranks_and_knobs(chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks")
+    default_ranks, sets = ranks_and_knobs(
+        chosen, len(usable_cores(machine)), described.raw.get("pace", "chunks") == "chunks"
+    )
     knobs = _with(knobs, sets, f"--mode {chosen}")
-    shape = Shape(ranks or own, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
+    shape = Shape(ranks or default_ranks, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
-    describe(workload, knobs, shape.ranks)  # a value that cannot be read is refused before anything starts
+    describe(workload, knobs, shape.ranks)  # refuses invalid values before any process starts
     show = Presentation(workload.rpartition("/")[2])
     repeats = usual_launches(knobs) if repeats is None else repeats
     return Request(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
 
 
 def check_options(ranks: int | None, mode: str, repeats: int | None) -> None:
-    """Refuses an unknown mode, and fewer than one rank or launch.
-
-    Raises:
-        Refusal: one of these.
-    """
+    """Raise `Refusal` if the mode is unknown, or a number of ranks or launches is out of range."""
     if mode and mode not in get_args(Mode):
         raise Refusal(f"cannot use --mode {mode} (no such mode); {suggestion(mode, get_args(Mode))}", Exit.WRONG_WORD)
-    if (repeats is not None and not 1 <= repeats <= MOST_REPEATS) or (ranks is not None and ranks < 1):
-        asked = f"less than once, more than {MOST_REPEATS} times or on less than one rank"
-        raise Refusal(f"cannot run {asked}; try --repeats 1 --ranks 1", Exit.WRONG_WORD)
+    if repeats is not None and not 1 <= repeats <= MOST_REPEATS:
+        why = f"the number of launches is 1 to {MOST_REPEATS}"
+        raise Refusal(f"cannot use --repeats {repeats} ({why}); try --repeats 1", Exit.WRONG_WORD)
+    if ranks is not None and ranks < 1:
+        raise Refusal(f"cannot use --ranks {ranks} (at least 1 rank is needed); try --ranks 1", Exit.WRONG_WORD)
+
+
+def batch_system_text(name: str) -> str:
+    """Return the error message for a batch system that is given as a launcher."""
+    return (
+        f"cannot launch with {name!r} (it is a batch system, which starts job scripts); try --script FILE or --submit"
+    )
 
 
 def read_knobs(workload: str, words: Sequence[str]) -> dict[str, str]:
-    """The knobs of `knob=value` words, each checked against what the workload's kernel says of itself.
+    """Return the knobs of `knob=value` arguments, checked against the description of the kernel.
 
     Raises:
-        Refusal: unknown workload or knob, or a value that the kernel cannot take.
+        Refusal: the workload or a knob is unknown, or the kernel does not accept a value.
     """
     workload = find_workload(workload).name
     return _knobs(workload, words, describe(workload))
@@ -190,11 +195,11 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
         values = canonical(value).split(",")
         why = ""
         if not equals or not name or not value:
-            why = f"cannot read {word[:60]!r} (not of the form knob=value); try {described.knobs[0].name}=…"
+            why = f"{word[:60]!r} is not of the form knob=value; try {described.knobs[0].name}=…"
         elif name in knobs:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif len(set(values)) < len(values):
-            why = f"cannot measure {word[:60]} (a value is repeated); try --repeats 2 to measure each twice"
+            why = f"{word[:60]!r} contains a value twice; remove it, or use --repeats 2 to measure each value twice"
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         knobs[name] = each_once(canonical(value))
@@ -205,13 +210,13 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
 def _with(knobs: Mapping[str, str], sets: Mapping[str, str], who: str) -> dict[str, str]:
     for name, value in sets.items():
         if knobs.get(name, value) != value:
-            why = f"cannot set {name}={knobs[name]} ({who} sets {name}={value}); try leaving one of the two out"
+            why = f"cannot set {name}={knobs[name]} ({who} sets {name}={value}); remove one of the two"
             raise Refusal(why, Exit.WRONG_WORD)
     return {**knobs, **sets}
 
 
 def _with_placement(knobs: Mapping[str, str], shape: Shape, request: PlacementRequest) -> tuple[dict[str, str], Shape]:
-    """Knobs and shape as one node's placement says them, on every host."""
+    """Return knobs and shape with the placement of one node applied to every host."""
     check_full_nodes(shape.ranks, request)
     pages = {"default": {}, "4k": {"pages": "base"}, "thp": {"pages": "thp"}}.get(
         request.pages, {"pages": bytes_text(PAGE_BYTES.get(request.pages, 0)).replace(" ", "")}
@@ -221,32 +226,29 @@ def _with_placement(knobs: Mapping[str, str], shape: Shape, request: PlacementRe
 
 
 def check_full_nodes(ranks: int, request: PlacementRequest) -> None:
-    """Refuse ranks that do not fill the nodes of a placement.
-
-    Raises:
-        Refusal: they do not.
-    """
+    """Raise `Refusal` if the ranks do not fill the nodes of a placement."""
     if ranks % request.ranks:
         raise Refusal(
-            f"cannot deal {ranks} ranks to nodes of {request.ranks} (what is placed is one node); see --ranks",
+            f"cannot distribute {ranks} ranks to nodes with {request.ranks} ranks each (a placement describes one "
+            f"node); use a multiple of {request.ranks} for --ranks",
             Exit.WRONG_WORD,
         )
 
 
 @dataclass(frozen=True)
 class PlacementForms:
-    """A placement in its three forms."""
+    """A placement as text, as a request and as CPU lists."""
 
     text: str
     request: PlacementRequest
     placement: Placement
 
 
-def requested(text: str, machine: Machine) -> PlacementForms:
-    """What a placement's words mean on a machine.
+def resolve_placement(text: str, machine: Machine) -> PlacementForms:
+    """Return a placement on a machine.
 
     Raises:
-        Refusal: the words cannot be read (exit 2), or it does not fit (exit 3).
+        Refusal: the text is invalid (exit 2), or the placement does not fit (exit 3).
     """
     try:
         request = parse_place(text, machine.topology)
@@ -262,45 +264,44 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
 
 
 def host_names(text: str) -> tuple[str, ...]:
-    """Hosts from `a,b` or from the lines of `@FILE`; `#` starts a comment.
+    """Return the hosts of `a,b`, or of the lines of `@FILE`; `#` starts a comment.
 
     Raises:
-        Refusal: the file cannot be read or names no host, a host is named twice, or a name is none: launchers read
-            `a:2` as a number of ranks, and ssh, to which they hand the name, takes `-o…` for an option.
+        Refusal: the file cannot be read or is empty, a host occurs twice, or a name is invalid. Launchers read `a:2` as
+            a number of ranks, and ssh, which receives the name, reads `-o…` as an option.
     """
     listed = text
     if text.startswith("@"):
-        listed = read_text(Path(text[1:]), "file of hosts", MOST_BYTES)
+        listed = read_text(Path(text[1:]), "host file", MOST_BYTES)
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:
-        raise Refusal(
-            f"cannot find a host in {text!r}; try --hosts a,b or --hosts @FILE with one per line", Exit.WRONG_WORD
-        )
+        raise Refusal(f"no host in {text!r}; try --hosts a,b or --hosts @FILE with one host per line", Exit.WRONG_WORD)
     for name in hosts:
         if not _HOST.fullmatch(name):
             raise Refusal(
-                f"cannot use the host {name!r} (it has letters, digits and . - _ @); see --ranks for ranks per host",
+                f"invalid host name {name!r}; use letters, digits and . - _ @ (--ranks sets the number of ranks)",
                 Exit.WRONG_WORD,
             )
     if len(set(hosts)) < len(hosts):
         raise Refusal(
-            f"cannot use a host twice ({text}); each gets the same number of ranks, see --ranks", Exit.WRONG_WORD
+            f"a host occurs twice in {text!r}; name each host once (each gets the same number of ranks, see --ranks)",
+            Exit.WRONG_WORD,
         )
     return hosts
 
 
 def namesakes(name: str) -> list[str]:
-    """Workloads of other families that a bare name means less than the one that `find_workload` gives."""
+    """Return the workloads of other families with the same short name as the one that `find_workload` returns."""
     meant = workloads.called(name, workloads.workloads())
     return [one for one in meant if one != find_workload(name).name] if len(meant) > 1 else []
 
 
 def find_workload(name: str) -> Workload:
-    """The workload of that name.
+    """Return the workload with this name.
 
     Raises:
-        Refusal: there is none, there are several, or its folder cannot be used.
+        Refusal: there is no such workload, the short name is ambiguous, or its folder is unusable.
     """
     try:
         return workloads.workload(name)

@@ -1,4 +1,4 @@
-"""How long launches take: as stored runs of the machine took for such cells, also of other sizes; else by rule."""
+"""Estimated durations of launches, from stored runs of the machine for similar cells, otherwise from constants."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.record import Point, known_count
 from octant.request import EFFORT, Launch, Request, comparable
-from octant.runs.declared import declared
+from octant.runs.cell_costs import declared_cost
 from octant.store import Store, StoredRun
 
 BUDGET_S = 0.2
-"""Of a point where nobody says, as most kernels declare."""
+"""Default time budget of a point, as in most kernels."""
 START_S, START_RANKS_S = 0.09, 0.25
-"""Of a process, and of ranks: what a launch takes beside its points, where no run says."""
+"""Start-up time of a launch with one process, and with several ranks, if no run has measured it."""
 POINT_S, BYTE_S = 0.03, 1e-9
-"""Of filling and checking a point, and of each byte of it, where no run says."""
+"""Time for initialisation and verification of a point, and for each of its bytes, if no run has measured it."""
 MOST_RUNS = 6
-"""Of the machine that are learnt from, the newest first: reading one takes a fraction of a second."""
+"""Maximum number of runs that are evaluated, newest first; reading one takes a fraction of a second."""
 _SIZES = ("bytes", "n")
-_STEEPEST, _SPARE = 3.0, 0.15  # the power with which the work of any size grows at most, and what time may add to it
+_STEEPEST, _SPARE = 3.0, 0.15  # maximum exponent of work over size, and what the exponent of time may exceed it by
 _NEITHER = EFFORT | {*_SIZES, "seed"}
 _LEAST_SIZE = 4.0
-_LEAST_LAUNCHES = 20  # of a run, whose starts are known to the second only
-_SHORT = 0.9  # of the budget: a point that ended sooner had its precision, and would have it again
+_LEAST_LAUNCHES = 20  # of a run, because the start times have a resolution of one second
+_SHORT = 0.9  # share of the budget; a point that ended earlier had reached its precision
 
 
 @dataclass(frozen=True)
 class PointCost:
-    """What one point took."""
+    """The duration of one point."""
 
-    knobs: Mapping[str, str]  # in their comparable spelling, without sizes and effort
+    knobs: Mapping[str, str]  # normalised, without sizes and effort
     shape: tuple[int, int]  # ranks, threads
-    size: float  # of its footprint or its problem; 0 where it has none
-    power: float  # about that of the size with which its work grows
+    size: float  # of its memory or its problem; 0: it has none
+    power: float  # approximate exponent of its work over the size
     budget_s: float
     measured_s: float
-    around_s: float  # filling and checking
+    around_s: float  # initialisation and verification
 
     @property
     def beyond_s(self) -> float:
-        """What it took beside its budget: a step may be longer than that."""
+        """Time beyond the budget, in seconds; a step may be longer than the budget."""
         return self.around_s + max(0.0, self.measured_s - self.budget_s)
 
     def within_s(self, budget_s: float) -> float:
-        """What measuring takes of another budget."""
+        """Estimate the measuring time with another budget."""
         enough = self.measured_s < _SHORT * self.budget_s
         return min(self.measured_s, budget_s) if enough else budget_s
 
 
 @dataclass(frozen=True)
 class Durations:
-    """What is known of the times of launches; of a machine without runs nothing but rules."""
+    """Known durations of points; empty for a machine without runs."""
 
     costs: Mapping[str, Sequence[PointCost]] = field(default_factory=dict)  # by workload
-    start_scale: float = 1.0  # times what starts take by rule
-    runs: int = 0  # that were learnt from
+    start_scale: float = 1.0  # measured start-up time over the constants
+    runs: int = 0  # number of evaluated runs
 
     def seconds(self, launch: Launch) -> float:
-        """About how long a launch takes, its start included."""
+        """Estimate the duration of a launch, including its start."""
         shape, workload = launch.request.shape, launch.request.subject.workload
         start_s = START_S if shape.ranks == 1 else START_RANKS_S
         threads = launch.started_knobs.get("threads", "1")
@@ -77,10 +77,10 @@ class Durations:
         )
 
     def slowest_s(self, workload: str, cell: Mapping[str, str], working: tuple[int, int]) -> float | None:
-        """What the slowest point of a cell took beside its budget; `None`: none is known.
+        """Return the time of the slowest point of a cell beyond its budget; `None`: no point is known.
 
         Args:
-            cell: all knobs, those that nobody sets included.
+            cell: all knobs, including those with default values.
             working: ranks, and threads of each.
         """
         size = _size(cell)
@@ -94,7 +94,7 @@ class Durations:
         return max(same, default=None)
 
     def add(self, points: Iterable[Point]) -> Durations:
-        """The same and what these points took."""
+        """Return the durations extended by those of these points."""
         costs = {workload: list(known) for workload, known in self.costs.items()}
         for point in points:
             if point.spent_s:
@@ -103,20 +103,22 @@ class Durations:
 
     @property
     def source(self) -> str:
-        """What they rest on, for people."""
-        return f"as {units.counted(self.runs, 'run')} here took" if self.runs else "a rough estimate: no run here says"
+        """Basis of the estimate, for the user."""
+        if not self.runs:
+            return "rough estimate without earlier runs"
+        return f"estimated from {units.counted(self.runs, 'earlier run')}"
 
 
-def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
-    """What the store's runs of the machine took, the newest first; of builds for tests, too.
+def load_durations(where: Store, machine: Machine, excluded_id: str = "") -> Durations:
+    """Read the durations of the newest stored runs of the machine, including those of test builds.
 
     Args:
-        besides: the id of a run that is not looked at.
+        besides: id of a run that is ignored.
     """
     costs: dict[str, list[PointCost]] = {}
     scales: list[float] = []
     used = 0
-    for run in islice(_runs(where, machine, besides), MOST_RUNS):
+    for run in islice(_runs(where, machine, excluded_id), MOST_RUNS):
         found = [(point.workload, _cost(point)) for point in run.points if point.spent_s]
         used += bool(found)
         for workload, cost in found:
@@ -126,13 +128,13 @@ def learned(where: Store, machine: Machine, besides: str = "") -> Durations:
     return Durations(costs, median(scales) if scales else 1.0, used)
 
 
-def _runs(where: Store, machine: Machine, besides: str) -> Iterable[StoredRun]:
+def _runs(where: Store, machine: Machine, excluded_id: str) -> Iterable[StoredRun]:
     same = fingerprint(machine)
     for row in reversed(where.list_runs()):
-        if row.fingerprint == same and row.points and row.id != besides:
+        if row.fingerprint == same and row.points and row.id != excluded_id:
             try:
                 yield where.read(row.id)
-            except Refusal:  # removed in between
+            except Refusal:  # removed in the meantime
                 continue
 
 
@@ -148,7 +150,7 @@ def _cost(point: Point) -> PointCost:
 
 
 def _power(point: Point) -> float:
-    """3 where what is counted is about n³ (a product of matrices), 1 where it is about n (a vector of n numbers)."""
+    """Return the exponent of the counted work: 3 for about n³ (matrix multiplication), 1 for about n (a vector)."""
     size = _size(point.knobs)
     work = max((count / one.lanes for one in point.work for count in one.counts.values()), default=0.0)
     if size < _LEAST_SIZE or work <= size or "bytes" in point.knobs:
@@ -159,7 +161,7 @@ def _power(point: Point) -> float:
 def _budget_s(knobs: Mapping[str, str]) -> float:
     try:
         return units.parse_seconds(knobs["seconds"])
-    except (KeyError, ValueError):  # the kernel's own default
+    except (KeyError, ValueError):  # the default of the kernel
         return BUDGET_S
 
 
@@ -180,10 +182,10 @@ def _size(knobs: Mapping[str, str]) -> float:
 
 
 def _start_scale(run: StoredRun) -> float | None:
-    """How much longer than by rule the starts of a run took; nothing of one that was short, or stopped in between."""
+    """Return the start-up time in a run over the constants; `None`: the run was short or interrupted."""
     if run.imported:
         return None
-    spent: dict[tuple[datetime, str], float] = {}  # by start: a launch has one for each library, say
+    spent: dict[tuple[datetime, str], float] = {}  # by process start; a launch may have several
     ranks: dict[tuple[datetime, str], int] = {}
     for point in run.points:
         if point.process.begun:
@@ -204,14 +206,14 @@ def _cell_s(request: Request, cell: Mapping[str, str], working: tuple[int, int],
     budget_s, size = _budget_s(cell), _size(cell)
     alike = _most_alike(cell, working, known)
     if not alike:
-        found = declared(request, cell)
+        found = declared_cost(request, cell)
         beyond_s = found.beyond_s(budget_s) if found else size * BYTE_S * ("bytes" in cell)
         return budget_s + _lasting_s(cell) + POINT_S + beyond_s
     return _nearest(alike, size).within_s(budget_s) + _beyond_s(alike, size)
 
 
 def _most_alike(cell: Mapping[str, str], working: tuple[int, int], known: Sequence[PointCost]) -> list[PointCost]:
-    """The points that agree with a cell in most of what it asks for, its size apart."""
+    """Return the points that agree with a cell in most knobs, regardless of the size."""
     asked = {name: comparable(value) for name, value in cell.items() if name not in _NEITHER}
 
     def agreement(cost: PointCost) -> int:
@@ -222,17 +224,17 @@ def _most_alike(cell: Mapping[str, str], working: tuple[int, int], known: Sequen
 
 
 def _nearest(alike: Sequence[PointCost], size: float) -> PointCost:
-    """Of the nearest size the middle one: of several launches some were disturbed."""
+    """Return the point with the median time among those of the nearest size."""
     apart = min(abs(_log(cost.size) - _log(size)) for cost in alike)
     near = sorted((c for c in alike if abs(_log(c.size) - _log(size)) == apart), key=lambda cost: cost.measured_s)
     return near[len(near) // 2]
 
 
 def _beyond_s(alike: Sequence[PointCost], size: float) -> float:
-    """What a size takes beside its budget: between two known ones on a straight line of logarithms.
+    """Interpolate the time of a size beyond its budget linearly in the logarithms of sizes and times.
 
-    Beyond the largest, time grows as between the last two, but no quicker than the work; where one size is known, in
-    proportion, since nothing says how much of its time all sizes have. Of nothing there is no proportion.
+    Beyond the largest size, time grows as between the last two sizes, but not faster than the work. If only one size is
+    known, time is proportional to the size; a size of 0 has no proportion.
     """
     by_size: dict[float, list[float]] = {}
     for cost in alike:

@@ -1,8 +1,7 @@
-"""Two sides measured in turn: paired rounds whose order is drawn, so that a drift meets both sides alike.
+"""Interleaved measurement of two sides, in paired rounds with random order, so that a drift affects both sides equally.
 
-The sides are two stored runs or two programs. What differed between two runs when they were stored is measured again
-as it was asked then; what was set around them has to be as it is now, or the new runs would say nothing of the old
-ones.
+The sides are two stored runs or two programs. Differences between the requests of two stored runs are reproduced. Their
+environment must equal the present one, because otherwise the new runs would not represent the old ones.
 """
 
 import itertools
@@ -18,52 +17,52 @@ from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
 from octant.request import Launch, Request
-from octant.runs.carry_out import Batch, DecideSides, Observe, Report, SessionRun, carry_out_sides
 from octant.runs.knobs import check_requests
 from octant.runs.plan import Planner, check_startable, check_stored
-from octant.runs.programs.decide import settle_baseline
+from octant.runs.programs.schedule import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
+from octant.runs.session import Batch, Observe, Report, SessionRun, SideSchedule, execute_runs
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
 from octant.store.run_request import Looks
 
 BASELINE_LAUNCHES = 2
-"""Launches of A in front of the rounds where a check compares with it: what differs between them cannot be checked."""
-Couples = tuple[tuple[Request, Request], ...]
-"""What A and B are asked in each round: their requests that have a figure in common."""
+"""Launches of A before the rounds if a check compares with A. A check is refused if these two launches differ."""
+RequestPairs = tuple[tuple[Request, Request], ...]
+"""Pairs of requests of A and B that have a figure in common; each round measures all pairs."""
 
 _OTHERS = ("SLURM_", "OCTANT_STORE", "OCTANT_KERNELS")
-"""Variables that differ without a kernel noticing; which kernels were used, their digests tell."""
+"""Variables that do not affect kernels. The kernels themselves are compared by their digests."""
 
 
 @dataclass(frozen=True)
 class Interleaved:
-    """Two runs that are measured in turn."""
+    """Two runs with interleaved launches."""
 
     before: StoredRun
     after: StoredRun
 
     @property
     def pair(self) -> Pair:
-        """How they are measured in turn, as B has it."""
+        """The plan of the rounds, as stored with B."""
         pair = self.after.pair
-        assert pair is not None  # noqa: S101 - runs that do not name each other are never measured in turn
+        assert pair is not None  # noqa: S101 - interleaved runs always refer to each other
         return pair
 
     @property
-    def couples(self) -> Couples:
-        """The requests of both sides, by twos."""
+    def couples(self) -> RequestPairs:
+        """The requests of both sides, in pairs."""
         return tuple(zip(self.before.requests, self.after.requests, strict=True))
 
     @property
     def baselines(self) -> tuple[Request, ...]:
-        """The requests of A whose answers are compared with those of all later launches, of A and of B."""
+        """The requests of A whose results are the reference of all later launches, of A and of B."""
         return tuple(
             request for request in self.before.requests if any(check.needs_baseline for check in request.subject.checks)
         )
 
     @property
     def rounds(self) -> int:
-        """How many are there: each of their launches has failed, or answered in all its cells."""
+        """Number of complete rounds, in which each launch has failed or has results for all its cells."""
         runs = (self.before, self.after)
         failed = [{failure.launch for failure in run.failures} for run in runs]
         cells = [finished_cells(run.points, ()) for run in runs]
@@ -74,48 +73,48 @@ class Interleaved:
         return next(n for n in itertools.count() if not all(itertools.starmap(is_there, self.round(n))))
 
     def round(self, number: int) -> list[tuple[int, Launch]]:
-        """The launches of one round, each with the number of its side, in an order that is drawn once for all."""
+        """Return the launches of one round with the number of their side, in a reproducible random order."""
         draw = random.Random(seed_within(self.before.seed, f"round {number}"))
         couples = draw.sample(self.couples, len(self.couples))
-        repeat = number + BASELINE_LAUNCHES * bool(self.baselines)  # those are no part of a round
+        repeat = number + BASELINE_LAUNCHES * bool(self.baselines)  # these are not part of a round
         drawn = [(side, Launch(couple[side], repeat)) for couple in couples for side in draw.sample((0, 1), 2)]
         return list({(side, launch.key): (side, launch) for side, launch in drawn}.values())
 
 
 @dataclass(frozen=True)
 class RoundEnd:
-    """A round that was just measured, for whoever decides whether it was the last."""
+    """A completed round, for the decision whether another one is needed."""
 
-    number: int  # of the rounds so far, this one included
-    batches: tuple[tuple[int, Batch], ...]  # what came of its launches, each with the number of its side
-    read: Callable[[], Interleaved]  # both runs as they are now; it reads all of their files
+    number: int  # of rounds so far, including this one
+    batches: tuple[tuple[int, Batch], ...]  # records of its launches, each with the number of its side
+    read: Callable[[], Interleaved]  # reads both runs with all their files
 
 
-def begin(
+def create_runs(
     where: Store,
     before: StoredRun,
     after: StoredRun,
-    couples: Couples,
+    couples: RequestPairs,
     machine: Machine,
     rounds: int,
     looks: Looks,
     allowed: Collection[str] = (),
 ) -> Interleaved:
-    """Two new runs, `A again` and `B again`, that name each other; nothing is measured yet.
+    """Create two new runs, `A again` and `B again`, that refer to each other, without measuring.
 
     Args:
-        machine: this one, as it is now.
-        rounds: at most.
-        looks: when the rounds will be judged.
-        allowed: hosts and files of the runs that may be used.
+        machine: this machine in its present state.
+        rounds: maximum number of rounds.
+        looks: when the rounds are tested.
+        allowed: hosts and files of the runs that are permitted.
 
     Raises:
-        Refusal: a side cannot be launched again as it was; the store cannot be written.
+        Refusal: a side cannot be launched under the same conditions, or the store cannot be written.
     """
     if not couples:
-        raise Refusal("cannot measure A and B again (nothing says what was asked for the figures in common)")
+        raise Refusal("cannot measure A and B again (the runs do not contain the requests of their common figures)")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
-        check_again(name, run, [couple[number] for couple in couples], machine, allowed)
+        check_repeatable(name, run, [couple[number] for couple in couples], machine, allowed)
     sides: list[_NewSide] = []
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         title = f"{name} again: {run.title.removeprefix(f'{name} again: ')}"
@@ -123,22 +122,22 @@ def begin(
     return _create(where, (sides[0], sides[1]), machine, rounds, looks)
 
 
-def begin_programs(
+def create_program_runs(
     where: Store,
-    couples: Couples,
+    couples: RequestPairs,
     words: tuple[Sequence[str], Sequence[str]],
     machine: Machine,
     rounds: int,
     looks: Looks,
 ) -> Interleaved:
-    """Two new runs of two programs, `A: COMMAND` and `B: COMMAND`, that name each other; nothing is measured yet.
+    """Create two new runs of programs, `A: COMMAND` and `B: COMMAND`, that refer to each other, without measuring.
 
     Args:
-        couples: what A and B are asked in each round.
+        couples: requests of A and B in each round.
         words: the command lines of A and of B.
-        machine: this one, as it is now.
-        rounds: at most.
-        looks: when the rounds will be judged.
+        machine: this machine in its present state.
+        rounds: maximum number of rounds.
+        looks: when the rounds are tested.
 
     Raises:
         Refusal: the store cannot be written.
@@ -152,11 +151,11 @@ def begin_programs(
 
 @dataclass(frozen=True)
 class _NewSide:
-    """What a new run of one side is made of."""
+    """Contents of a new run of one side."""
 
     title: str
     requests: Sequence[Request]
-    of: str = ""  # id of the run that is measured again; "": none is
+    of: str = ""  # id of the run that is repeated; "": none
     settings: Sequence[ProvenSetting] = ()
     benchmark: str = ""
 
@@ -179,21 +178,21 @@ def _create(where: Store, sides: tuple[_NewSide, _NewSide], machine: Machine, ro
     return Interleaved(*made)
 
 
-def check_again(
+def check_repeatable(
     name: str, run: StoredRun, requests: Sequence[Request], machine: Machine, allowed: Collection[str] = ()
 ) -> None:
-    """Whether launches of these requests would be what they were in the stored run.
+    """Check that launches of these requests would have the conditions of the stored run.
 
     Args:
         name: of the side: "A" or "B".
-        machine: this one, as it is now.
-        allowed: hosts and files of the run that may be used.
+        machine: this machine in its present state.
+        allowed: hosts and files of the run that are permitted.
 
     Raises:
-        Refusal: another machine or setting, another build of a kernel, a command line, a setting that is not known, a
-            host or file that is not allowed, a placement that does not fit.
+        Refusal: the machine, a setting or the build of a kernel differs, the run contains a command line, an unknown
+            setting, or a host or file that is not permitted, or the placement does not fit.
     """
-    why = "imported, not measured here" if run.imported else ""
+    why = "it was imported, not measured with Octant" if run.imported else ""
     why = why or _other_surroundings(run, machine) or _other_builds(run, requests)
     try:
         if not why:
@@ -205,14 +204,15 @@ def check_again(
         why = str(refusal)
     if why:
         raise Refusal(
-            f"cannot measure {name} again ({run.id}: {why}); try comparing what is stored, without --rounds and --gate"
+            f"cannot measure {name} again ({run.id}: {why}); "
+            "omit --rounds and --gate to compare the stored results, or measure a new run"
         )
 
 
 def _other_surroundings(run: StoredRun, machine: Machine) -> str:
-    """What was otherwise around the run than it is now."""
+    """Return the differences between the environment of the run and the present one."""
     if fingerprint(run.machine) != fingerprint(machine):
-        return f"it is of {run.machine.name}, which is not this machine"
+        return f"it was measured on another machine, {run.machine.name}"
     then, now = _conditions(run.machine, run.environment), _conditions(machine, recorded_environment())
     return "; ".join(
         f"{name} was {then.get(name, 'not set')} and is {now.get(name, 'not set')}"
@@ -231,24 +231,24 @@ def _conditions(machine: Machine, environment: Mapping[str, str]) -> dict[str, s
 
 
 def _other_builds(run: StoredRun, requests: Sequence[Request]) -> str:
-    """Which kernels are not those of the run: its plan holds their digests."""
+    """Return which kernel differs from that of the run, whose plan contains the digests."""
     names = {request.key: request.subject.workload for request in requests if request.subject.workload}
     for key, planned in run.plans.items():
         name = names.get(key.rpartition("-")[0])
         if name is None:
             continue
         if not planned.build:
-            return f"it does not say which build of {name} it is of"
+            return f"it does not state the build of {name}"
         try:
             now = build.digest(build.find(name))
         except Refusal as refusal:
             return str(refusal)
         if planned.build != now:
-            return f"{name} was build {planned.build} and is {now}"
+            return f"the build of {name} was {planned.build} and is {now}"
     return ""
 
 
-def measure(
+def measure_rounds(
     where: Store,
     sides: Interleaved,
     planners: tuple[Planner, Planner],
@@ -258,23 +258,23 @@ def measure(
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
 ) -> Interleaved:
-    """Measures the rounds that the two runs lack.
+    """Measure the missing rounds of two runs.
 
     Args:
-        planners: work out the launches of each side.
-        rounds: at most, those that are there included.
-        is_enough: asked after each round that was not there, except the last.
-        observe, start, report: as for `carry_out`.
+        planners: resolve the launches of each side.
+        rounds: maximum number, including the rounds that exist.
+        is_enough: called after each new round except the last; true ends the measurement.
+        observe, start, report: as for `execute_run`.
 
     Raises:
-        Refusal: the store cannot be written, or another process is at one of the runs.
-        KeyboardInterrupt: passed on; what was measured is kept.
+        Refusal: the store cannot be written, or another process is executing one of the runs.
+        KeyboardInterrupt: passed on; all records are kept.
     """
 
     def read() -> Interleaved:
         return Interleaved(where.read(sides.before.id), where.read(sides.after.id))
 
-    carry_out_sides(
+    execute_runs(
         [SessionRun(run, plan) for run, plan in zip((sides.before, sides.after), planners, strict=True)],
         _decide(sides, rounds, is_enough, read),
         observe,
@@ -286,11 +286,11 @@ def measure(
 
 def _decide(
     sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], read: Callable[[], Interleaved]
-) -> DecideSides:
+) -> SideSchedule:
     settled = yield from _settle_baselines(sides)
     if not settled:
         return
-    for number in range(sides.rounds, rounds):  # what failed before would be measured at another time than its partner
+    for number in range(sides.rounds, rounds):  # failed launches are not repeated: their partner was measured earlier
         batches = []
         for side, launch in sides.round(number):
             batch = yield side, launch
@@ -300,10 +300,10 @@ def _decide(
 
 
 def _settle_baselines(sides: Interleaved) -> Generator[tuple[int, Launch], Batch, bool]:
-    """Yield the launches of A with whose answers others are compared; return whether they ended well.
+    """Yield the reference launches of A; return whether they succeeded.
 
     Raises:
-        Refusal: two equal runs differ by more than a tolerance, or A lacks what a check compares.
+        Refusal: two equal launches differ by more than a tolerance, or A has no such value or file.
     """
     for request in sides.baselines:
         deciding = settle_baseline([request])

@@ -1,4 +1,4 @@
-"""Whether kernels can take the knobs that are asked: names, words, numbers and their ranges, before there is a run."""
+"""Validation of requested knobs before a run is created: names, choices, numbers and their ranges."""
 
 import contextlib
 import math
@@ -10,47 +10,47 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.request import Request
 
 MOST_VALUES = 1000
-"""Values of one knob."""
+"""Maximum number of values of one knob."""
 MOST_CELLS = 10_000
-"""Cells of one request."""
+"""Maximum number of configurations of one request."""
 LONGEST = 100_000
-"""Characters of all values of one knob: a system takes words of 128 KiB."""
+"""Maximum number of characters of all values of one knob; the system accepts arguments of 128 KiB."""
 
 
 def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -> None:
-    """Looks at every value of every knob, without starting anything.
+    """Check every value of every knob without starting a process.
 
     Raises:
-        Refusal: a knob that the kernel lacks, a value that it cannot read or take, or too many of them.
+        Refusal: the kernel has no such knob, does not accept a value, or there are too many values.
     """
     known = {knob.name: knob for knob in described.knobs}
     for name, values in knobs.items():
         if name not in known:
             hint = suggestion(name, known, f"octant workloads {workload}")
-            raise Refusal(f"cannot set {name[:60]!r} (no such knob of {workload}); {hint}", Exit.WRONG_WORD)
+            raise Refusal(f"{workload} has no knob {name[:60]!r}; {hint}", Exit.WRONG_WORD)
         count = values.count(",") + 1
         if count > MOST_VALUES or len(values) > LONGEST:
-            why = f"{count} values in {len(values)} characters, at most {MOST_VALUES} in {LONGEST}"
-            raise Refusal(f"cannot set {name} ({why}); try fewer values", Exit.WRONG_WORD)
+            why = f"{count} values in {len(values)} characters; the maximum is {MOST_VALUES} in {LONGEST}"
+            raise Refusal(f"too many values of {name} ({why}); use fewer values", Exit.WRONG_WORD)
         for value in values.split(","):
             _check_value(known[name], value)
     cells = math.prod(values.count(",") + 1 for values in knobs.values())
     if cells > MOST_CELLS:
-        why = f"{cells} combinations, at most {MOST_CELLS} in one launch"
-        raise Refusal(f"cannot measure {', '.join(knobs)} together ({why}); try shorter lists", Exit.WRONG_WORD)
+        why = f"one launch can measure at most {MOST_CELLS}"
+        raise Refusal(f"{', '.join(knobs)} have {cells} combinations ({why}); use shorter lists", Exit.WRONG_WORD)
 
 
 def check_requests(requests: Iterable[Request]) -> None:
-    """Looks at the knobs of requests, so that what no kernel can take is refused before there is a run of it.
+    """Check the knobs of requests, so that invalid ones are refused before a run is created.
 
-    A kernel that is not installed is no reason: its launches fail, and the others are measured.
+    A kernel that cannot be built is not an error here: its launches fail, and the others are measured. The same holds
+    for an unsupported cell.
 
     Raises:
-        Refusal: as `check_knobs`; or what only the kernel can judge: groups, pages, memory, and shapes that it does not
-            take. A cell that is not supported is none: its launch says so.
+        Refusal: as `check_knobs`, or the kernel itself refuses groups, pages, memory or a shape.
     """
     requests = list(requests)
-    with contextlib.suppress(Refusal):  # a kernel that cannot be built is none that is installed
+    with contextlib.suppress(Refusal):  # launches of a kernel that cannot be built fail later
         build.prepare(
             [*{request.subject.workload: 0 for request in requests if request.subject.workload}, "bind", "pages"]
         )
@@ -75,10 +75,10 @@ def check_requests(requests: Iterable[Request]) -> None:
 
 
 def check_shape(workload: str, knobs: Mapping[str, str], ranks: int) -> None:
-    """Asks the kernel of one of several requests whether it takes these knobs and ranks.
+    """Check whether the kernel accepts these knobs and ranks.
 
     Raises:
-        Refusal: as `describe`, except where nothing is wrong but no point is supported: the launch records that.
+        Refusal: as `describe`. An unsupported configuration is not an error here; its launch records it.
     """
     try:
         describe(workload, knobs, ranks)
@@ -95,10 +95,10 @@ def _described(workload: str) -> Described | None:
 
 
 def _check_value(knob: DescribedKnob, value: str) -> None:
-    asked = f"{knob.name}={value[:60]}"
+    setting = f"{knob.name}={value[:60]}"
     if knob.kind == "word":
         if knob.choices and value not in knob.choices:
-            raise Refusal(f"cannot set {asked} (no such choice); {suggestion(value, knob.choices)}", Exit.WRONG_WORD)
+            raise Refusal(f"invalid value {setting}; {suggestion(value, knob.choices)}", Exit.WRONG_WORD)
         return
     readers = {
         "bytes": units.parse_bytes,
@@ -111,6 +111,6 @@ def _check_value(knob: DescribedKnob, value: str) -> None:
     except ValueError as error:
         raise Refusal(f"cannot set {knob.name} ({error})", Exit.WRONG_WORD) from None
     if not knob.least <= number <= knob.most:
-        bound, word = (knob.least, "least") if number < knob.least else (knob.most, "most")
+        bound, word = (knob.least, "minimum") if number < knob.least else (knob.most, "maximum")
         text = units.exact_bytes_text(int(bound)).replace(" ", "") if knob.kind == "bytes" else str(bound)
-        raise Refusal(f"cannot set {asked} (the {word} is {text}); try {knob.name}={text}", Exit.WRONG_WORD)
+        raise Refusal(f"{setting} is out of range (the {word} is {text}); try {knob.name}={text}", Exit.WRONG_WORD)

@@ -1,16 +1,18 @@
-"""The modes of the command line and of suites: words for ranks, threads and groups, which are what is stored."""
+"""Modes of the command line and of suites: names for combinations of ranks, threads and groups."""
 
 from typing import Literal
 
 Mode = Literal["one", "star", "threads", "all"]
-"""one: one thread. star: a copy on every core, alone. threads: a thread on every core. all: ranks together."""
+"""one: one thread. star: an independent copy on every core. threads: one rank with a thread on every core.
+all: one group of ranks on all cores."""
 
 
 def ranks_and_knobs(mode: Mode, cores: int, alone: bool = True) -> tuple[int, dict[str, str]]:
-    """The ranks of a mode on a machine of that many usable cores, and the knobs that it sets.
+    """Return the number of ranks of a mode, and the knobs that it sets.
 
     Args:
-        alone: the kernel's ranks work alone in any case (pace `chunks`); else a star is of groups of one rank.
+        cores: number of usable cores.
+        alone: the ranks of the kernel never communicate (pace `chunks`); otherwise a star needs groups of one rank.
     """
     if mode == "threads":
         return 1, {"threads": str(cores)}

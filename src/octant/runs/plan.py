@@ -1,4 +1,4 @@
-"""Works out a launch, once: placement, launcher, words, environment, time-out. Whoever starts it decides nothing."""
+"""Resolve launches: placement, launcher, command line, environment and timeout."""
 
 import functools
 import os
@@ -21,26 +21,26 @@ from octant.placement import RankPlace, planner
 from octant.placement.request import PlacementRequest, parse_request
 from octant.request import Launch, Request, Shape
 from octant.runs import rounds
-from octant.runs.declared import check_memory, declared
+from octant.runs.cell_costs import check_memory, declared_cost
 from octant.runs.durations import BUDGET_S, Durations
-from octant.runs.programs import fill
+from octant.runs.programs import placeholders
 from octant.runs.programs.checks import check_commands, check_references
-from octant.runs.programs.limits import NO_LIMIT_S, TimeLimits
+from octant.runs.programs.timeouts import NO_LIMIT_S, TimeLimits
 from octant.software import blas, fftw
 from octant.store import StoredRun
 from octant.store.lines import Records
 
 START_S, START_RANKS_S, POINT_S = 0.1, 0.4, 0.1  # of a process, of ranks, and of filling and checking a point
-STARTUP_S = 30.0  # until a launch has surely started
+STARTUP_S = 30.0  # upper limit of the start-up time of a launch
 SLACK = 4.0
 SLOWER = 10.0
-"""Times that a cell may take of what its slowest point took so far."""
+"""Timeout of a cell, relative to its slowest measurement so far."""
 UNKNOWN_S = 3600.0
-"""Of a launch with a cell of which neither a declaration nor a point says how long it takes."""
+"""Timeout of a launch with a cell that has neither a declared step nor a measurement."""
 ALONE_LEAST_S, ALONE_SLACK = 25.0, 3.0
 COMMANDS_S = 600.0
-"""The time limit of each command before and after a launch of a program."""
-BYTE_S = 20e-9  # of filling, sending and checking a message of 2 GiB, with room
+"""Timeout of each command before and after a launch of a program."""
+BYTE_S = 20e-9  # upper limit per byte of filling, sending and checking a message of 2 GiB
 
 _FILE = re.compile(r"/(?!\d+\Z)")  # 10.0.0.0/8 is a network
 Planner = Callable[[Launch], Planned]
@@ -48,7 +48,7 @@ Planner = Callable[[Launch], Planned]
 
 @dataclass(frozen=True)
 class Placed:
-    """A placement as the start of a launch needs it."""
+    """A placement in the form that a launch needs."""
 
     request: PlacementRequest
     bind_words: tuple[str, ...]  # of octant-bind, for the ranks of one node
@@ -56,9 +56,9 @@ class Placed:
 
 
 def expected_seconds(launch: Launch) -> float:
-    """About how long a launch takes: the budgets of its cells, and starting, filling and checking.
+    """Estimate the duration of a launch: the budgets of its cells, start-up, initialisation and verification.
 
-    The knob `duration` is how long one repetition of a cell lasts, whatever the budget.
+    The knob `duration` is the time of one repetition of a cell, independently of the budget.
     """
     words, lasting = (launch.started_knobs.get(name, "").split(",") for name in ("seconds", "duration"))
     budget_s = sum(map(_seconds, words)) / len(words)
@@ -70,22 +70,23 @@ def expected_seconds(launch: Launch) -> float:
 def _seconds(word: str) -> float:
     try:
         return units.parse_seconds(word)
-    except ValueError:  # the kernel's own default, or refused by it
+    except ValueError:  # the default of the kernel, or a value that it refuses
         return BUDGET_S
 
 
 def timeout_seconds(launch: Launch, hardware_threads: int = 0, known: Durations | None = None) -> float:
-    """When a launch has surely hung: far more than it is expected to take.
+    """Return the timeout of a launch, far above its estimated duration.
 
-    A step may last longer than all budgets. Its cell then has many times what its slowest point took; before there is
-    one, what its declared step takes at rates that are far below those of any machine; else an hour for the launch.
+    A step may last longer than all budgets. The timeout of its cell is then a multiple of its slowest measurement.
+    Before there is one, it is the time of the declared step at rates far below those of any machine. Without a declared
+    step it is one hour for the launch.
 
-    Where a pattern of an MPI library that hangs is to be expected (`Workload.alone`), each would cost this: then a few
-    times what is expected, more where ranks share hardware threads, and the time that long messages need.
+    Patterns that may hang in an MPI library (`Workload.alone`) get a tighter timeout: a few times the estimate, more if
+    ranks share hardware threads, plus the time of long messages.
 
     Args:
-        hardware_threads: that the ranks may use; 0: not known.
-        known: what points took so far.
+        hardware_threads: number that the ranks may use; 0: not known.
+        known: durations of earlier measurements.
     """
     expected_s = expected_seconds(launch)
     if not workloads.alone_knobs(launch.request.subject.workload):
@@ -98,12 +99,12 @@ def timeout_seconds(launch: Launch, hardware_threads: int = 0, known: Durations 
 
 
 def _steps_s(request: Request, cell: Mapping[str, str], hardware_threads: int, known: Durations) -> float | None:
-    """What the steps of a cell may take beside its budget; `None`: nothing says."""
+    """Return the time limit of the steps of a cell beyond its budget; `None`: not known."""
     knobs = {**default_knobs(request.subject.workload), **cell} if request.subject.workload else cell
     slowest_s = known.slowest_s(request.subject.workload, knobs, (request.shape.ranks, _threads(knobs)))
     if slowest_s is not None:
         return SLOWER * slowest_s
-    found = declared(request, cell)
+    found = declared_cost(request, cell)
     return found.longest_s(hardware_threads) if found and not request.shape.link else None
 
 
@@ -115,24 +116,23 @@ def _length(word: str) -> int:
 
 
 def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations | None = None) -> Planner:
-    """What works out the launches of a run; a placement that many launches ask for is worked out once.
+    """Return a function that resolves the launches of a run. A placement that many launches share is planned once.
 
     Args:
-        timeout_s: of each launch; `None`: far more than it is expected to take, as its points so far say; of a
-            program a multiple of what the cell took so far.
-        known: what points of earlier runs took.
+        timeout_s: timeout of each launch; `None`: as `timeout_seconds`, or for a program as `TimeLimits`.
+        known: durations of measurements of earlier runs.
 
     Raises:
-        Refusal: the environment has a name that the MPI library would ignore.
+        Refusal: the environment contains a variable that the MPI library would ignore.
     """
     settings.check_environment(os.environ)
     placed_once = functools.cache(functools.partial(placed, machine=run.machine))
-    own = environment()
+    base_environment = environment()
     tail, taken = Records(run.records, run.keys, run.started), known or Durations()
     threads = len(run.machine.topology.usable())
     limits = TimeLimits()
 
-    resolved: dict[tuple[str, str], Planned] = {}  # launches of a program, which are alike for each cell
+    resolved: dict[tuple[str, str], Planned] = {}  # launches of a program are equal for each cell
 
     def planned(launch: Launch) -> Planned:
         nonlocal taken
@@ -146,7 +146,7 @@ def planner_of(run: StoredRun, timeout_s: float | None = None, known: Durations 
         taken = taken.add(points)
         here = threads * max(1, len(launch.request.shape.hosts))
         limit_s = timeout_s or timeout_seconds(launch, here, taken)
-        return resolve(launch, run.records.resolve(), placed_once, own, limit_s, run.seed)
+        return resolve(launch, run.records.resolve(), placed_once, base_environment, limit_s, run.seed)
 
     return planned
 
@@ -155,21 +155,22 @@ def resolve(
     launch: Launch,
     records: Path,
     placed_at: Callable[[str], Placed],
-    own: Mapping[str, str],
+    base_environment: Mapping[str, str],
     timeout_s: float | None = None,
     seed: int = 0,
 ) -> Planned:
-    """Everything that the start of a launch needs.
+    """Return the command line, the environment and the timeout of a launch.
 
     Args:
-        records: absolute path of the file that kernels append to.
-        placed_at: works out the text of a placement.
-        own: what every kernel finds in its environment.
-        seed: of the run, from which a launch draws the order of its points and its hardware threads.
-        timeout_s: of the launch; `None`: as declared, without what points took.
+        records: absolute path of the file to which kernels append.
+        placed_at: plans the text of a placement.
+        own: environment variables of every kernel.
+        seed: seed of the run, from which a launch derives the order of its points and its hardware threads.
+        timeout_s: timeout; `None`: as declared, without earlier measurements.
 
     Raises:
-        Refusal: no kernel or launcher, one that cannot start this, or a placement that does not fit.
+        Refusal: the kernel or the launcher is missing, the launcher does not support this, or the placement does not
+            fit.
     """
     request, shape = launch.request, launch.request.shape
     if request.subject.command:
@@ -178,30 +179,30 @@ def resolve(
     kernel = build.find(request.subject.workload)
     drawn = str(rounds.seed_within(seed, f"launch {launch.repeat}"))
     program = [str(kernel), "--output", str(records), "--run", launch.key, "--seed", drawn, *launch.words]
-    variables = {**own, **request.mpi}
+    variables = {**base_environment, **request.mpi}
     if request.mpi:
         variables[READ_BACK] = ",".join(sorted(request.mpi))
     link = _link(shape)
     variables |= links.environment(link, request.mpi) if link else {}
-    there = placed_at(shape.place) if shape.place else None
+    placement = placed_at(shape.place) if shape.place else None
     size = launchers.JobSize(
-        shape.ranks, there.request.ranks if there else None, threads, shape.hosts, tuple(sorted(variables))
+        shape.ranks, placement.request.ranks if placement else None, threads, shape.hosts, tuple(sorted(variables))
     )
     size = links.job_size(link, size) if link else size
     name = launchers.chosen(shape.launcher, size)
     if crowded := launchers.yielding(name, size):
         variables |= {**crowded, **request.mpi}
         variables[READ_BACK] = ",".join(sorted({*crowded, *request.mpi}))
-    if there:
-        # What an outer launcher says about us is not about the rank that we start without one.
+    if placement:
+        # Variables of an outer launcher describe this process, not the rank that is started without a launcher.
         alone = ["--local-rank", "0"] if name == "direct" else []
         stated = ["--refusal", str(bind.refusal_path(records))]
-        program = [str(build.find("bind")), *stated, *there.bind_words, *alone, "--", *program]
+        program = [str(build.find("bind")), *stated, *placement.bind_words, *alone, "--", *program]
     words = launchers.launcher(name).command(program, size)
     if link:
         words = links.wrapped(words, link, links.report_path(records))
     return Planned(
-        launch, tuple(words), variables, name, there.places if there else (), expected_seconds(launch),
+        launch, tuple(words), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or timeout_seconds(launch), build.digest(kernel),
     )  # fmt: skip
 
@@ -213,88 +214,88 @@ def resolve_program(
     timeout_s: float | None = None,
     commands_timeout_s: float | None = None,
 ) -> Planned:
-    """Everything that a launch of a user's program needs, for a start of one cell.
+    """Return the command line, the environment and the timeout of a launch of a user's program, for one cell.
 
-    If the first word is a known launcher, octant-bind stands in front of the program that it starts; else Octant starts
-    as many ranks of the program as were asked for.
+    If the command line begins with a known launcher, octant-bind is inserted before the program. Otherwise Octant
+    starts the requested number of ranks.
 
     Args:
         records: absolute path of the file of records.
-        placed_at: works out the text of a placement.
-        timeout_s: of the launch; `None`: none.
-        commands_timeout_s: of each command before and after it; `None`: ten minutes.
+        placed_at: plans the text of a placement.
+        timeout_s: timeout of the launch; `None`: no limit.
+        commands_timeout_s: timeout of each command before and after it; `None`: ten minutes.
 
     Raises:
-        Refusal: no launcher, one that cannot start this, its command line cannot be taken apart, or a placement that
+        Refusal: the launcher is missing or does not support this, its command line cannot be parsed, or the placement
             does not fit.
     """
-    subject, shape, known = launch.request.subject, launch.request.shape, fill.known_values(launch)
-    words = fill.filled_words(subject.command, known)
-    variables = {name: fill.filled(value, known) for name, value in subject.environment.items()}
+    subject, shape, known = launch.request.subject, launch.request.shape, placeholders.start_values(launch)
+    words = placeholders.fill_words(subject.command, known)
+    variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
     if "threads" in launch.started_knobs:
         variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
     variables |= launch.request.mpi
-    there = placed_at(shape.place) if shape.place else None
+    placement = placed_at(shape.place) if shape.place else None
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
     report = bind.report_path(records)
     stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
-    alone = ["--local-rank", "0"] if there and name == "direct" else []
-    bound = [str(build.find("bind")), *stated, *(there.bind_words if there else ()), *alone, "--"]
+    alone = ["--local-rank", "0"] if placement and name == "direct" else []
+    bound = [str(build.find("bind")), *stated, *(placement.bind_words if placement else ()), *alone, "--"]
     if found:
         at = found[1].program
         started = [*words[:at], *bound, *words[at:]]
     else:
         threads = _threads(launch.started_knobs)
-        per_node = there.request.ranks if there else None
+        per_node = placement.request.ranks if placement else None
         size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
         started = launchers.launcher(name).command([*bound, *words], size)
     program = ProgramStart(
-        fill.filled(subject.input, known),
+        placeholders.fill_text(subject.input, known),
         subject.directory,
         subject.fresh,
-        tuple(tuple(fill.filled_words(one, known)) for one in subject.before),
-        tuple(tuple(fill.filled_words(one, known)) for one in subject.after),
+        tuple(tuple(placeholders.fill_words(one, known)) for one in subject.before),
+        tuple(tuple(placeholders.fill_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
-        tuple(fill.filled_words(subject.keep, known)),
+        tuple(placeholders.fill_words(subject.keep, known)),
         words[found[1].program if found else 0],
         str(report),
         commands_timeout_s or COMMANDS_S,
     )
     return Planned(
-        launch, tuple(started), variables, name, there.places if there else (), expected_seconds(launch),
+        launch, tuple(started), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or NO_LIMIT_S, ranks=ranks, program=program,
     )  # fmt: skip
 
 
 def _threads(knobs: Mapping[str, str]) -> int:
-    """The most threads of a rank; the kernel refuses what is no number, and says why."""
+    """Return the largest number of threads of a rank. The kernel refuses values that are not numbers."""
     return max((int(word) for word in knobs.get("threads", "1").split(",") if word.isdecimal()), default=1)
 
 
 def _link(shape: Shape) -> Link | None:
-    """The emulated link of a launch, which only mpiexec can start over.
+    """Return the emulated link of a launch; only mpiexec supports one.
 
     Raises:
-        Refusal: it cannot be read, something of the shape does not go with it, or this system allows none.
+        Refusal: the text is invalid, the launcher or the placement excludes a link, or this system does not permit one.
     """
     if not shape.link:
         return None
     link = links.read_link(shape.link)
     if shape.place or shape.launcher not in ("", "mpiexec"):
         what = "a placement" if shape.place else f"the launcher {shape.launcher}"
-        why = "mpiexec starts the ranks, and each host has its share of the hardware threads"
-        raise Refusal(f"cannot emulate a link with {what} ({why}); try without it", Exit.WRONG_WORD)
+        why = "mpiexec starts the ranks, and each emulated host gets an equal share of the hardware threads"
+        raise Refusal(f"cannot combine --link with {what} ({why}); omit one of the two", Exit.WRONG_WORD)
     links.check(link)
     return link
 
 
 def placed(text: str, machine: Machine) -> Placed:
-    """What the text of a placement means on a machine.
+    """Plan the text of a placement on a machine.
 
     Raises:
-        Refusal: it cannot be read, or does not fit.
+        Refusal: the text is invalid, or the placement does not fit.
     """
     try:
         request = parse_request(text)
@@ -307,18 +308,20 @@ def placed(text: str, machine: Machine) -> Placed:
 
 
 def check_startable(request: Request, machine: Machine) -> None:
-    """Plans the first launch of a request, so that what can never start is refused before there is a run of it.
+    """Resolve the first launch of a request, so that an impossible one is refused before a run is created.
 
-    Of a program each combination of the values of its knobs is planned, since they may be words of a launcher.
+    For a program, each combination of the values of its knobs is resolved, since they may be options of a launcher.
 
     Raises:
-        Refusal: as `resolve`, a cell does not fit into memory, or the environment has a name that the MPI library would
-            ignore.
+        Refusal: as `resolve`, a cell does not fit into memory, or the environment contains a variable that the MPI
+            library would ignore.
     """
     settings.check_environment(os.environ)
     check_memory(request, machine)
     known = (
-        [fill.known_values(Launch(request, knobs=cell)) for cell in request.cells()] if request.subject.command else []
+        [placeholders.start_values(Launch(request, knobs=cell)) for cell in request.cells()]
+        if request.subject.command
+        else []
     )
     check_commands(request.subject, known[0] if known else {})
     check_references(request.subject, known)
@@ -328,7 +331,7 @@ def check_startable(request: Request, machine: Machine) -> None:
 
 
 def environment() -> dict[str, str]:
-    """What every kernel finds in its environment: no library of its own makes threads behind our back."""
+    """Return the environment variables of every kernel; they prevent libraries from starting threads of their own."""
     variables = {"OMP_DYNAMIC": "false", "OMP_PROC_BIND": "false"}
     for name, finder in (("OCTANT_BLAS", blas.libraries), ("OCTANT_FFTW", fftw.libraries)):
         if libraries := os.environ.get(name) or blas.named(finder()):
@@ -336,39 +339,35 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), given: bool = False) -> None:
-    """Looks at what a stored run would start, since it may be anybody's.
+def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), is_repeated: bool = False) -> None:
+    """Check what a stored run would start, since the store may be of another user.
 
     Args:
-        allowed: hosts and names of files that the user has said may be used.
-        given: the user has given the command lines again, and the values of their knobs (`programs.again`).
+        allowed: hosts and file names that the user permits (`--allow`).
+        given: the user repeated the command lines and the values of their knobs (`programs.resume_checks`).
 
     Raises:
-        Refusal: a command line, a setting that is none of an MPI library that we know, or a host or a file (a library
-            that a kernel would load) that is not allowed.
+        Refusal: the run contains a command line, an unknown setting of an MPI library, or a host or a file (a library
+            that a kernel would load) that is not permitted.
     """
     for launch in launches:
-        if launch.request.subject.command and not given:
+        if launch.request.subject.command and not is_repeated:
             what = " ".join(launch.request.subject.command)
-            why = "what a store says is never started"
-            raise Refusal(f"cannot go on with the command line {what!r} ({why}); give it again", Exit.NOT_SUPPORTED)
+            why = "command lines in a store are never executed"
+            raise Refusal(f"cannot resume {what!r} ({why}); repeat the command line after --", Exit.NOT_SUPPORTED)
     settings.check_stored(dict.fromkeys(name for launch in launches for name in launch.request.mpi))
     named = dict.fromkeys(
         word for launch in launches for word in _hosts_and_files(launch.request) if word not in allowed
     )
     if named:
         words = " ".join(f"--allow {shlex.quote(word)}" for word in named)
-        why = "what a store names is neither reached nor loaded"
-        raise Refusal(
-            f"cannot go on with {', '.join(named)} ({why}); if you know them, try {words}", Exit.NOT_SUPPORTED
-        )
+        why = "hosts and files that only a store names need permission"
+        raise Refusal(f"cannot use {', '.join(named)} ({why}); if you trust them, add {words}", Exit.NOT_SUPPORTED)
 
 
 def _hosts_and_files(request: Request) -> list[str]:
-    """The hosts that a request names, and every value that may name a file."""
-    knobs = (
-        () if request.subject.command else request.knobs.values()
-    )  # those of a program are given again, or it is refused
+    """Return the hosts of a request, and every value that may name a file."""
+    knobs = () if request.subject.command else request.knobs.values()  # the user repeats those of a program
     words = [word for value in (*knobs, *request.mpi.values()) for word in value.split(",")]
     maps = [word[4:] for word in request.shape.place.replace(" ", "").split(",") if word.startswith("map=")]
     return [*request.shape.hosts, *filter(_FILE.search, words), *maps]

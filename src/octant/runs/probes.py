@@ -1,4 +1,4 @@
-"""Short looks at the machine that come first and last in a run: what they differ by, nothing between them shows."""
+"""Probes: short measurements at the beginning and at the end of a run, which detect changes of the machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from octant.request import Presentation, Request, Subject
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LOOKS = 2
+PROBE_LAUNCHES = 2
 
 
 def probes_for(requests: Sequence[Request]) -> tuple[Request, ...]:
-    """The probes of the families that these requests are of, each once; none where the requests have them already.
+    """Return the probes of the workload families of these requests, without those that are requested anyway.
 
-    A request over an emulated link or on other hosts says nothing of a core here, and has none.
+    Requests over an emulated link or on other hosts do not measure a core of this machine, and have no probe.
     """
     local = [
         request
@@ -25,7 +25,9 @@ def probes_for(requests: Sequence[Request]) -> tuple[Request, ...]:
     ]
     families = {workloads.workload(request.subject.workload).family for request in local}
     found = (
-        Request(Subject(one.name), one.probe.knobs, show=Presentation(one.probe.title, table=False), repeats=LOOKS)
+        Request(
+            Subject(one.name), one.probe.knobs, show=Presentation(one.probe.title, table=False), repeats=PROBE_LAUNCHES
+        )
         for one in workloads.workloads().values()
         if one.probe and one.family in families
     )
@@ -36,12 +38,12 @@ def probes_for(requests: Sequence[Request]) -> tuple[Request, ...]:
 def with_probes(
     requests: Sequence[Request], order: Sequence[tuple[int, int]]
 ) -> tuple[tuple[Request, ...], tuple[tuple[int, int], ...]]:
-    """The requests and the order of their launches, with each probe's looks at both ends.
+    """Return the requests with their probes, and the order of launches with a probe at both ends.
 
     Args:
-        order: (ask, repeat) of each launch.
+        order: (request, repeat) of each launch.
     """
     probes = probes_for(requests)
     numbers = range(len(requests), len(requests) + len(probes))
-    first, last = (tuple((number, look) for number in numbers) for look in range(LOOKS))
+    first, last = (tuple((number, look) for number in numbers) for look in range(PROBE_LAUNCHES))
     return (*requests, *probes), (*first, *order, *last)

@@ -1,6 +1,6 @@
-"""When each launch of a run starts: in rounds over the whole run, in an order that a seed draws.
+"""Rounds of a run, in an order that is randomised from a seed.
 
-What differs between launches differs most between minutes, so the launches of a figure are spread over all of the run.
+Launches differ more between minutes than within one. Therefore the launches of a figure are spread over the whole run.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
     from octant.store.run_request import RunRequest
 
-LAUNCHES = 6  # of a figure in the table
-CURVE_LAUNCHES = 3  # of each point of a curve
-MOST_VALUES = 4  # of a knob; with more it spans a curve
+LAUNCHES = 6  # per figure of a table
+CURVE_LAUNCHES = 3  # per point of a curve
+MOST_VALUES = 4  # of a knob; a knob with more values spans a curve
 
 
 def usual_launches(knobs: Mapping[str, str]) -> int:
-    """How often cells with these knobs are launched where nobody says."""
+    """Return the default number of launches of cells with these knobs."""
     curve = any(len(values.split(",")) > MOST_VALUES for values in knobs.values())
     return CURVE_LAUNCHES if curve else LAUNCHES
 
 
 def new_seed() -> int:
-    """A seed for the orders of a run."""
+    """Return a new random seed for the orders of a run."""
     return secrets.randbelow(2**31)
 
 
 def due_rounds(repeats: Sequence[int]) -> list[list[int]]:
-    """The round, from 0, in which each launch of each request is due.
+    """Return the round, from 0, of each launch of each request.
 
-    There are as many rounds as the most launched ask has launches. Those of another are spread evenly: n of them in R
-    rounds are at most ⌈R/n⌉ rounds apart, and no farther from either end. Asks with equally many begin in different
-    rounds, so that rounds take about equally long.
+    The number of rounds is the largest number of launches of a request. Launches of other requests are evenly spaced:
+    n of them in R rounds are at most ⌈R/n⌉ rounds apart, and no farther from either end. Requests with equal numbers of
+    launches begin in different rounds, so that rounds take about equally long.
 
     Args:
-        repeats: launches of each request.
+        repeats: number of launches of each request.
     """
     rounds = max(repeats, default=0)
     alike = {number: repeats.count(number) for number in repeats}
@@ -54,11 +54,12 @@ def due_rounds(repeats: Sequence[int]) -> list[list[int]]:
 
 
 def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...]:
-    """(ask, repeat) of every launch as they start: round by round, in an order that is drawn for two rounds.
+    """Return (request, repeat) of every launch in the order of execution: round by round, randomised for two rounds.
 
-    With equally many launches of each request these are randomised complete blocks (Montgomery, Design and Analysis of
-    Experiments, ch. 4). The second round of two has the order of the first backwards, so that a steady drift cancels
-    in ratios of requests: of four rounds drawn on their own, one in eight runs starts two requests in one order in all of them.
+    With equal numbers of launches these are randomised complete blocks (Montgomery, Design and Analysis of Experiments,
+    ch. 4). Every second round reverses the order of the round before it, so that a steady drift cancels in ratios of
+    requests. With four independently randomised rounds, two requests would have the same order in all rounds of one in
+    eight runs.
     """
     rounds: list[list[tuple[int, int]]] = [[] for _ in range(max(repeats, default=0))]
     for request, due in enumerate(due_rounds(repeats)):
@@ -73,20 +74,21 @@ def drawn_order(repeats: Sequence[int], seed: int) -> tuple[tuple[int, int], ...
 
 
 def seed_within(seed: int, what: str) -> int:
-    """The seed of something that is drawn in a run.
+    """Return the seed of one random choice in a run.
 
     Args:
-        seed: of the run.
-        what: "launch 3" for the order of points and the hardware threads of every request's fourth launch, which are
-            compared with one another by rounds; "round 3" for the order of that round.
+        seed: seed of the run.
+        what: "launch 3" for the order of points and the hardware threads of the fourth launch of every request, which
+            are compared within rounds; "round 3" for the order of that round.
     """
     return int.from_bytes(hashlib.sha256(f"{seed} {what}".encode()).digest()[:4])
 
 
 def rounds_of(run: RunRequest) -> dict[str, int]:
-    """The round of each launch of a run, by the launch's key; empty where its order has no rounds.
+    """Return the round of each launch of a run, by the key of the launch; empty if its order has no rounds.
 
-    Of a probe, the last request, whose two launches stand at the ends, they are the first round and the last.
+    A probe is the last request, and its two launches are the first and the last of the run. They belong to the first
+    and the last round.
     """
     order, requests = run.order, run.requests
     launches = [Launch(requests[request], repeat).key for request, repeat in order]

@@ -1,4 +1,4 @@
-"""What has to be started for launches: some knobs of a workload take one value in each process."""
+"""Process starts of launches: some knobs of a workload need a separate process for each value."""
 
 import random
 from collections.abc import Iterable
@@ -8,12 +8,12 @@ from octant.request import Launch, comparable_cell
 from octant.runs.rounds import seed_within
 
 
-def starts_of(launches: Iterable[Launch], seed: int | None = None) -> list[Launch]:
-    """The starts for these launches, one after the other.
+def list_starts(launches: Iterable[Launch], seed: int | None = None) -> list[Launch]:
+    """Return the process starts for these launches, in order.
 
     Args:
-        seed: of the run, from which the order of the cells in each launch of a program is drawn; `None`: that of the
-            knobs. Kernels draw the order of their cells themselves.
+        seed: seed of the run. It determines the order of the cells in each launch of a program. `None`: the order of
+            the knobs. Kernels randomise the order of their cells themselves.
     """
     found: list[Launch] = []
     for launch in launches:
@@ -27,8 +27,8 @@ def starts_of(launches: Iterable[Launch], seed: int | None = None) -> list[Launc
 def _in_drawn_order(starts: Iterable[Launch], launch: Launch, seed: int) -> list[Launch]:
     """Return the starts of a program in the order of a randomised block.
 
-    As in `rounds.drawn_order`, the second of two launches has the order of the first backwards, so that a steady drift
-    cancels in ratios of cells. The order does not depend on which cells are left.
+    As in `rounds.drawn_order`, every second launch reverses the order of the launch before it, so that a steady drift
+    cancels in ratios of cells. The order does not depend on which cells remain.
     """
     name = launch.request.subject.name
     order = [comparable_cell(cell, name) for cell in launch.request.cells()]

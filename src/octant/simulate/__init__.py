@@ -1,1 +1,1 @@
-"""The network model beside the rest: kernels and SimGrid on its networks, studies of it, calibration from figures."""
+"""Connections of the network model: kernels and SimGrid on its networks, study functions, calibration from runs."""

@@ -1,5 +1,5 @@
-// All flows of a traffic file at once, under SimGrid's smpirun: every rank posts what it receives and sends, and waits.
-// Compiled on demand with smpicxx. Writes one JSON line: simulated seconds from the first start to the last end.
+// Executes all flows of a traffic file simultaneously under SimGrid's smpirun: ranks post receives and sends, and wait.
+// Compiled on demand with smpicxx. Writes one JSON line with the simulated time from the first start to the last end.
 #include <mpi.h>
 
 #include <algorithm>

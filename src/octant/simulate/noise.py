@@ -1,4 +1,4 @@
-"""Interruptions of cores as a run of the store measured them, for the network model."""
+"""Measured OS noise of a stored run, for the network model."""
 
 import numpy as np
 
@@ -8,17 +8,17 @@ from octant.metric import Interrupted
 from octant.network.noise import MOST_KINDS, Interruption
 from octant.store import StoredRun
 
-_SHORTEST_S = 1e-7  # what is shorter is no interruption but the clock's and the core's own unevenness
+_SHORTEST_S = 1e-7  # shorter events are variations of the clock and the core, not interruptions
 
 
 def interruptions_of(run: StoredRun) -> list[Interruption]:
-    """The kinds of interruption of a core, from what every interruption of a quantum took.
+    """Return the kinds of interruption of a core, from the measured lengths of interruptions.
 
-    Interruptions of about one length (within a fifth of a power of ten) are one kind: their mean length, and the time
-    of all lanes over their number as the interval.
+    Interruptions of similar length (within a fifth of a decade) are one kind, with their mean length. Its interval is
+    the measuring time of all lanes over their number.
 
     Raises:
-        Refusal: the run measured no interruptions.
+        Refusal: the run contains no noise measurement.
     """
     lengths, counts, whole_s = [], [], 0.0
     for figure in summarise(run).figures:
@@ -30,9 +30,7 @@ def interruptions_of(run: StoredRun) -> list[Interruption]:
                 counts.append(lane.counts)
                 whole_s += lane.whole_ns * 1e-9
     if not whole_s:
-        raise Refusal(
-            f"cannot take interruptions from run {run.id} (it measured none); try octant run noise", Exit.WRONG_WORD
-        )
+        raise Refusal(f"run {run.id} contains no measurement of OS noise; try octant run noise", Exit.WRONG_WORD)
     length, count = np.concatenate(lengths), np.concatenate(counts)
     kept = length >= _SHORTEST_S
     length, count = length[kept], count[kept]

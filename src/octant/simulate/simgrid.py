@@ -1,4 +1,4 @@
-"""A second opinion: the same traffic on the same platform in SimGrid, and how far its answer is from the model's."""
+"""Comparison of the network model with SimGrid: the same traffic on the same platform."""
 
 import json
 import math
@@ -26,12 +26,12 @@ from octant.network.topologies import Torus
 from octant.network.traffic import Flows, TrafficPattern, make
 
 MOST_BYTES = 2**31
-"""SimGrid really moves the data, between buffers of one process."""
+"""Maximum number of bytes; SimGrid copies all data between buffers of one process."""
 
 
 @dataclass(frozen=True)
-class SecondOpinion:
-    """Two answers to one question: all flows start together; when has the last one ended?"""
+class SimulatorComparison:
+    """Time until the last of simultaneously started flows has ended, from the model and from SimGrid."""
 
     network: str
     routing: str
@@ -58,17 +58,17 @@ class SecondOpinion:
         return self.simgrid_cpu_s / self.model_cpu_s
 
 
-def second_opinion(
+def compare_with_simulator(
     other: str, network: NetworkFile, traffic: str, bytes_text: str, parameter: int = 1
-) -> SecondOpinion:
-    """The result of `other` (only `simgrid` so far) for a traffic with flows of that size (`8KiB`).
+) -> SimulatorComparison:
+    """Compare the model with another simulator (only `simgrid`) for a traffic with flows of this size (`8KiB`).
 
     Raises:
-        Refusal: an unknown name, no size, or as `check`.
+        Refusal: the name or the size is invalid, or as `check`.
     """
     if other != "simgrid":
         raise Refusal(
-            f"cannot ask {other!r} for a second opinion (no such simulator); {suggestion(other, ['simgrid'])}",
+            f"unknown simulator {other!r}; {suggestion(other, ['simgrid'])}",
             Exit.WRONG_WORD,
         )
     try:
@@ -85,44 +85,46 @@ def check(
     parameter: int = 1,
     timeout_s: float = 600.0,
     tick: Callable[[float], None] = lambda _: None,
-) -> SecondOpinion:
-    """The traffic in the model (fluid max-min) and in SimGrid, both without latencies, all flows at once.
+) -> SimulatorComparison:
+    """Compute the traffic with the model (fluid max-min) and with SimGrid, without latencies, all flows at once.
 
     Raises:
-        Refusal: SimGrid is not installed; or the question cannot be put to it: several routes per pair, too many hosts.
+        Refusal: SimGrid is not installed or does not support the case: several routes per pair, or too many hosts.
     """  # fmt: skip
     asked, note = with_one_route(network)
     pattern = as_flows(asked, traffic, bytes_each, parameter)
     model_s, model_cpu_s = model_times(asked, pattern)
     if not 0 < model_s < math.inf:
-        raise Refusal(f"cannot compare {traffic} (nothing limits it here); try another pattern", Exit.WRONG_WORD)
+        raise Refusal(
+            f"cannot compare {traffic} (no link of this network limits it); try another pattern", Exit.WRONG_WORD
+        )
     theirs = simulate_flows(asked, pattern, timeout_s, tick)
-    return SecondOpinion(
+    return SimulatorComparison(
         network.name, asked.routing.name, traffic, len(pattern.active), len(_flows(pattern)), bytes_each,
         "fluid", model_s, theirs.seconds, model_cpu_s, theirs.cpu_s, theirs.version, note,
     )  # fmt: skip
 
 
 def with_one_route(network: NetworkFile) -> tuple[NetworkFile, str]:
-    """The network with one route per pair, as SimGrid has it, and a remark where the machine routes otherwise."""
+    """Return the network with one route per pair, as in SimGrid, and a remark if the machine routes differently."""
     if not isinstance(network.topology, Torus) or (
         network.routing.name == "dimension-ordered" and not network.routing.split_ties
     ):
         return network, ""
     one = structs.replace(network.routing, name="dimension-ordered", split_ties=False)
-    note = f"both route dimension-ordered, not {network.routing.name}: SimGrid has one route per pair"
+    note = f"both use dimension-ordered routing instead of {network.routing.name}: SimGrid has one route per pair"
     return structs.replace(network, routing=one), note
 
 
 def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int = 1) -> TrafficPattern:
-    """A named pattern as a list of flows of `bytes_each` payload bytes; uniform traffic goes to all others."""
+    """Return a named pattern as a list of flows of `bytes_each` payload bytes; uniform traffic has a flow per pair."""
     pattern = make(network, traffic, parameter)
     units = bytes_each / pattern.cost.payload_bytes
     if pattern.flows is not None:
         return replace(pattern, flows=replace(pattern.flows, units=pattern.flows.units * units))
     if len(pattern.active) > 256:
         raise Refusal(
-            f"cannot list all pairs of {len(pattern.active)} nodes for SimGrid; try --size 64", Exit.WRONG_WORD
+            f"all pairs of {len(pattern.active)} nodes are too many flows for SimGrid; try --size 64", Exit.WRONG_WORD
         )
     sources, targets = (side.ravel() for side in np.meshgrid(pattern.active, pattern.active, indexing="ij"))
     others = sources != targets
@@ -131,7 +133,7 @@ def as_flows(network: NetworkFile, traffic: str, bytes_each: int, parameter: int
 
 
 def model_times(network: NetworkFile, pattern: TrafficPattern) -> tuple[float, float]:
-    """The model's seconds for all flows at once, and the CPU seconds that it took."""
+    """Return the time of all flows in the model, and the CPU time of the computation, in seconds."""
     cpu_s = []
     for _ in range(5):
         begin = time.process_time()
@@ -152,16 +154,16 @@ class Simulated:
 def simulate_flows(
     network: NetworkFile, pattern: TrafficPattern, timeout_s: float, tick: Callable[[float], None]
 ) -> Simulated:
-    """Runs the flows under `smpirun`, one rank per node.
+    """Run the flows under `smpirun`, one rank per node.
 
     Raises:
-        Refusal: not installed, several routes per pair, too much data, or SimGrid failed.
+        Refusal: SimGrid is not installed or failed, a pair has several routes, or there is too much data.
     """
     exported = platform(network, pattern.active, latency=False, cost=pattern.cost)
     if exported.split:
         raise Refusal(
-            f"cannot compare {network.name} with SimGrid (the traffic of {exported.split} pairs takes several routes, "
-            "and SimGrid has one per pair); try a network with one plane, link and route between two nodes",
+            f"cannot compare {network.name} with SimGrid (the traffic of {exported.split} pairs uses several routes, "
+            "but SimGrid supports one per pair); try a network with one plane, link and route between two nodes",
             Exit.WRONG_WORD,
         )
     version = smpirun.version()
@@ -170,7 +172,7 @@ def simulate_flows(
     sizes = np.rint(flows.units * pattern.cost.payload_bytes).astype(np.int64)
     if 2 * sizes.sum() > MOST_BYTES:
         raise Refusal(
-            f"cannot let SimGrid move {int(sizes.sum()):,} bytes (it really copies them); try a smaller --bytes",
+            f"{int(sizes.sum()):,} bytes are too many for SimGrid (it copies all data); try a smaller --bytes",
             Exit.WRONG_WORD,
         )
     rows = zip(flows.sources.tolist(), flows.targets.tolist(), sizes.tolist(), strict=True)
@@ -184,10 +186,10 @@ def simulate_flows(
         before = _children_cpu_s()
         outcome = execute(words, {}, timeout_s, tick)
         if outcome.reason:
-            raise Refusal(f"cannot get SimGrid's answer ({outcome.reason})")
+            raise Refusal(f"SimGrid failed ({outcome.reason}); try a smaller --size")
         result = json.loads((folder / "answer").read_text())
     if result["wrong_bytes"]:
-        raise Refusal(f"cannot trust SimGrid's answer ({result['wrong_bytes']} bytes arrived wrong)", Exit.WRONG_ANSWER)
+        raise Refusal(f"SimGrid transferred {result['wrong_bytes']} bytes incorrectly", Exit.WRONG_ANSWER)
     return Simulated(result["seconds"], _children_cpu_s() - before, version)
 
 
@@ -197,7 +199,7 @@ def _driver() -> "resources.abc.Traversable":
 
 def _flows(pattern: TrafficPattern) -> Flows:
     if pattern.flows is None:
-        raise Refusal(f"cannot send {pattern.name} flow by flow (it is no list)", Exit.WRONG_WORD)
+        raise Refusal(f"{pattern.name} is not a list of flows; try another pattern", Exit.WRONG_WORD)
     return pattern.flows
 
 

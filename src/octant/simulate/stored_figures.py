@@ -1,4 +1,4 @@
-"""The figures of a stored run that a line of text chooses: `stream kernel=triad mode=one bytes=2GiB`."""
+"""Selection of figures of a stored run by a text such as `stream kernel=triad mode=one bytes=2GiB`."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,14 +11,14 @@ from octant.request import EFFORT
 from octant.store import StoredRun
 from octant.workloads import full_name, why_absent
 
-_MOST_VALUES = 4  # that a refusal shows of a knob
+_MOST_VALUES = 4  # of a knob in an error message
 
 
 def matching_figures(run: StoredRun, text: str) -> list[Figure]:
-    """Headline figures of a run whose workload, mode, ranks and knobs are those of the text; all for an empty one.
+    """Return the headline figures of a run that match workload, mode, ranks and knobs of a text; "": all.
 
     Raises:
-        Refusal: a word that is no `knob=value`, or nothing in the run fits (with what it holds).
+        Refusal: the text is invalid, or no figure matches; the message lists the available values.
     """
     summary = summarise(run)
     figures = [figure for figure in summary.figures if figure.workload.name not in summary.unknown]
@@ -28,7 +28,7 @@ def matching_figures(run: StoredRun, text: str) -> list[Figure]:
     measured = dict.fromkeys(figure.workload.name for figure in summary.figures)
     try:
         workload = full_name(workload, measured)
-        if workload in summary.unknown:  # its headline is not what its declaration says
+        if workload in summary.unknown:  # its headline differs from its declaration
             raise Refusal(
                 f"cannot use {workload} of run {run.id} ({why_absent(workload)}); try octant report {run.id}",
                 Exit.NOT_SUPPORTED,
@@ -36,7 +36,8 @@ def matching_figures(run: StoredRun, text: str) -> list[Figure]:
     except LookupError:
         have = ", ".join(measured) or "nothing"
         raise Refusal(
-            f"cannot find {workload} in run {run.id} (it holds {have}); try octant report {run.id}", Exit.WRONG_WORD
+            f"run {run.id} does not contain {workload} (it contains {have}); try octant report {run.id}",
+            Exit.WRONG_WORD,
         ) from None
     of_workload = [figure for figure in figures if figure.workload.name == workload]
     matching = of_workload
@@ -45,21 +46,23 @@ def matching_figures(run: StoredRun, text: str) -> list[Figure]:
         known = {name for figure in of_workload for name in _facts(figure)}
         if not equals or name not in known:
             names = ", ".join(sorted(known))
-            message = f"cannot choose a point of {workload} by {word!r}; write knob=value with one of {names}"
+            message = f"cannot select figures of {workload} by {word!r}; write knob=value with one of {names}"
             raise Refusal(message, Exit.WRONG_WORD)
         left = [figure for figure in matching if _same(_facts(figure).get(name, ""), value)]
         if not left:
             have = _values(matching, name)
-            raise Refusal(f"cannot find {workload} with {word} in run {run.id}; it has {name}={have}", Exit.WRONG_WORD)
+            raise Refusal(
+                f"run {run.id} does not contain {workload} with {word}; available: {name}={have}", Exit.WRONG_WORD
+            )
         matching = left
     return matching
 
 
 def figures_of_one_point(run: StoredRun, text: str) -> list[Figure]:
-    """The figures that measured one and the same thing, as the text chooses it.
+    """Return the figures of exactly one configuration.
 
     Raises:
-        Refusal: as `matching_figures`, or the text fits several things (with the knobs that tell them apart).
+        Refusal: as `matching_figures`, or the text is ambiguous; the message lists the distinguishing knobs.
     """
     figures = matching_figures(run, text)
     facts = [_facts(figure) for figure in figures]
@@ -67,7 +70,7 @@ def figures_of_one_point(run: StoredRun, text: str) -> list[Figure]:
         differing = [name for name in facts[0] if len({fact.get(name) for fact in facts}) > 1]
         choices = " ".join(f"{name}={_values(figures, name)}" for name in differing)
         count = len({tuple(sorted(fact.items())) for fact in facts})
-        raise Refusal(f"cannot choose one of {count} points of {text.split()[0]}; say {choices}", Exit.WRONG_WORD)
+        raise Refusal(f"{count} configurations of {text.split()[0]} match {text!r}; add {choices}", Exit.WRONG_WORD)
     return figures
 
 

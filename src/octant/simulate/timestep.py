@@ -1,4 +1,4 @@
-"""An application's time step on the model: computing measured here, halos and reductions on that machine's network."""
+"""Time step of an application on the model: measured computation, and halo exchanges and reductions on a network."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from octant.store import StoredRun
 
 @dataclass(frozen=True)
 class Halo:
-    """An exchange with the neighbours of a periodic grid of ranks as near to a cube as their number allows."""
+    """A halo exchange in a periodic grid of ranks, which is as close to a cube as their number allows."""
 
     dimensions: Literal[2, 3]
     bytes_each: float  # to each neighbour
@@ -34,47 +34,47 @@ class Reduction:
 
     bytes_each: int
     count: float = 1.0  # per time step
-    algorithm: str = ""  # of the model's; "": as the whole step's
+    algorithm: str = ""  # of the model; "": that of the whole step
 
 
 @dataclass(frozen=True)
 class TimeStep:
-    """What every rank does in one time step of an application."""
+    """Work of every rank in one time step of an application."""
 
     compute_s: float
     halos: tuple[Halo, ...] = ()
     reductions: tuple[Reduction, ...] = ()
-    source: str = "given"  # where the seconds come from
-    range_s: tuple[float, float] | None = None  # of the computing, where it was measured
-    range_is: str = ""  # what that range is
+    source: str = "given"  # origin of the computing time
+    range_s: tuple[float, float] | None = None  # of the computing time, if measured
+    range_is: str = ""  # meaning of that range
     caveats: tuple[str, ...] = ()  # what casts doubt on it
 
 
 @dataclass(frozen=True)
 class StepTime:
-    """One time step on a number of ranks, between nothing overlapping and halos hidden behind computing."""
+    """Predicted time step on a number of ranks, without overlap and with halo exchanges that overlap computation."""
 
     ranks: int
     nodes: int
     compute_s: float
     halo_s: float
     reduction_s: float
-    limited_by: str  # link class that the halos fill most
+    limited_by: str  # link class with the highest load from halo exchanges
     algorithms: tuple[str, ...] = ()  # of the step's reductions
 
     @property
     def together_s(self) -> float:
-        """Nothing overlaps."""
+        """Time without overlap, in seconds."""
         return self.compute_s + self.halo_s + self.reduction_s
 
     @property
     def overlapped_s(self) -> float:
-        """Halos run beside computing as far as they fit; reductions wait for both."""
+        """Time if halo exchanges overlap with computation, and reductions follow both, in seconds."""
         return max(self.compute_s, self.halo_s) + self.reduction_s
 
     @property
     def efficiency(self) -> tuple[float, float]:
-        """Part of the time that computes: without and with overlap."""
+        """Share of computation in the time, without and with overlap."""
         least = self.compute_s
         return (least / self.together_s, least / self.overlapped_s) if self.together_s else (1.0, 1.0)
 
@@ -88,21 +88,22 @@ def step_time(
     costs: MessageCosts = STATED,
     algorithm: str = "all",
 ) -> StepTime:
-    """A time step (weak scaling: computing stays, messages travel) of `ranks` ranks on the network's first nodes.
+    """Predict a time step (weak scaling: constant computation per rank) on the first nodes of a network.
 
-    Messages cost latency, overhead at either end (LogGP's o) and the fullest link; ranks go in step.
+    A message takes latency, overhead at either end (o of LogGP) and the transfer over its most loaded link. Ranks are
+    synchronised.
 
     Args:
-        network: where.
-        step: what every rank does.
-        ranks: how many.
-        per_node: ranks of one node.
-        order: of the ranks, as in `place`.
-        costs: of a message besides the links.
-        algorithm: of reductions that name none; `all`: the fastest.
+        network: the network.
+        step: work of every rank.
+        ranks: number of ranks.
+        per_node: ranks per node.
+        order: order of the ranks, as in `place`.
+        costs: costs of a message in addition to the links.
+        algorithm: default algorithm of reductions; `all`: the fastest.
 
     Raises:
-        Refusal: more ranks than places; a message whose latency nothing states; no such algorithm.
+        Refusal: there are more ranks than places, the latency of a message is not known, or the algorithm is unknown.
     """
     nodes = place(network, order, ranks, per_node)
     exchanges = [(halo.count, *_exchange(network, halo, nodes, costs)) for halo in step.halos]
@@ -121,7 +122,7 @@ def step_time(
 
 
 def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, costs: MessageCosts) -> tuple[float, str]:
-    """Seconds of one exchange, and the link class that it fills most."""
+    """Return the time of one exchange, and the link class with the highest load."""
     shape = Torus(sizes=(1,) * halo.dimensions).at_size(len(nodes))
     columns = _network.halo(list(shape.sizes), True)
     flows = Flows(columns[0], columns[1], columns[2] * halo.bytes_each)
@@ -132,28 +133,27 @@ def _exchange(network: NetworkFile, halo: Halo, nodes: Nodes, costs: MessageCost
 
 
 def measured_step(run: StoredRun, kernel: str, chunks: float) -> TimeStep:
-    """A step of `chunks` chunks (or steps) of a kernel that each rank does, as a run of the store measured it.
+    """Return a step in which each rank executes `chunks` chunks (or steps) of a kernel, as measured in a stored run.
 
-    Several threads of a rank share its chunks; ranks that computed at once are in one another's way here as there.
+    Threads of a rank share its chunks. The times include the mutual slowdown of ranks that computed simultaneously.
 
     Raises:
-        Refusal: the words fit no point, several different ones, a wrong answer, or a figure that is not made from the
-            time of a chunk; or no positive number of chunks.
+        Refusal: the text matches no point or several points, the verification failed, the figure is not derived from
+            the time of a chunk, or the number of chunks is not positive.
     """
     if not 0 < chunks < math.inf:
-        raise Refusal(f"cannot compute {chunks:g} chunks in a time step; try --chunks 1", Exit.WRONG_WORD)
+        raise Refusal(f"the number of chunks must be positive, not {chunks:g}; try --chunks 1", Exit.WRONG_WORD)
     figures = figures_of_one_point(run, kernel)
     if any(figure.wrong for figure in figures):
-        raise Refusal(f"cannot build on {kernel} in run {run.id} (its answer is wrong)", Exit.WRONG_WORD)
+        why = "its verification failed"
+        raise Refusal(f"cannot use {kernel} of run {run.id} ({why}); try another run", Exit.WRONG_WORD)
     if figures[0].link:
         why = "it was measured over an emulated link"
-        raise Refusal(
-            f"cannot build on {kernel} in run {run.id} ({why}); try a run between its own ranks", Exit.WRONG_WORD
-        )
+        raise Refusal(f"cannot use {kernel} of run {run.id} ({why}); use one without an emulated link", Exit.WRONG_WORD)
     first, launches = figures[0], [launch for figure in figures for launch in figure.counted]
     if not launches or not _per_second_of_chunk(first):
-        why = first.missing or f"{first.metric.name} is not made from the time of a chunk"
-        raise Refusal(f"cannot build on {kernel} in run {run.id} ({why})", Exit.WRONG_WORD)
+        why = first.missing or f"{first.metric.name} is not derived from the time of a chunk"
+        raise Refusal(f"cannot use {kernel} of run {run.id} ({why}); try another kernel", Exit.WRONG_WORD)
     over = value_of(launches)
     low_s, middle_s, high_s = sorted(_chunk_seconds(first, value) for value in (over.low, over.middle, over.high))
     each = {name: count / first.point.parts for name, count in _counts(first.point).items() if count}
@@ -167,14 +167,14 @@ def measured_step(run: StoredRun, kernel: str, chunks: float) -> TimeStep:
 
 
 def _chunk_seconds(figure: Figure, value: float) -> float:
-    """Seconds of a chunk of each rank, whose threads share its chunks, or of a step, where the headline is `value`."""
+    """Return the time of a chunk of each rank, or of a step, for the headline value `value`."""
     ratio, point = _per_second_of_chunk(figure), figure.point
     seconds = ratio / value if figure.metric.better == "higher" else value / ratio
     return seconds * known_count(point.working_ranks) / point.lanes if point.pace == "chunks" else seconds
 
 
 def _per_second_of_chunk(figure: Figure) -> float:
-    """The headline's value if a chunk of every lane, or a step, took a second; 0 where that says nothing of it."""
+    """Return the headline value if a chunk of every lane, or a step, took one second; 0: not defined."""
     return figure.metric.at(1.0, _counts(figure.point), figure.point.parts) or 0.0
 
 
@@ -190,33 +190,33 @@ def compose_step(
     halos: Sequence[str],
     reductions: Sequence[str],
 ) -> TimeStep:
-    """A step from text, its seconds given or those of `kernel` (`stream op=triad`) in a run.
+    """Return a step from texts, with a given computing time or that of `kernel` (`stream op=triad`) in a run.
 
     Args:
-        run: reads the run; `None`: `compute` says how long a step computes.
+        run: reads the run; `None`: `compute` is the computing time of a step.
 
     Raises:
-        Refusal: both or neither of `compute` and `run`, or as `measured` and `read_step`.
+        Refusal: both or neither of `compute` and `run` are given, or as `measured_step` and `read_step`.
     """
     if bool(compute) == (run is not None):
         raise Refusal(
-            "cannot tell how long a step computes; give either --compute 1.2ms or --run last --kernel NAME",
+            "the computing time of a step is needed once; give either --compute 1.2ms or --run last --kernel NAME",
             Exit.WRONG_WORD,
         )
     if run is None:
         return read_step(compute, halos, reductions)
     if not kernel.strip():
-        raise Refusal("cannot choose a figure of the run (--kernel is empty); say --kernel NAME", Exit.WRONG_WORD)
+        raise Refusal("--run needs a figure of the run; add --kernel NAME", Exit.WRONG_WORD)
     messages = read_step("0s", halos, reductions)
     computing = measured_step(run(), kernel, chunks)
     return replace(computing, halos=messages.halos, reductions=messages.reductions)
 
 
 def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> TimeStep:
-    """A step from words: seconds (`1.2ms`), halos `3d:64KiB[:count]`, reductions `8[:count[:algorithm]]`.
+    """Return a step from texts: time (`1.2ms`), halos `3d:64KiB[:count]`, reductions `8[:count[:algorithm]]`.
 
     Raises:
-        Refusal: a word that is none of these.
+        Refusal: a text has another form.
     """
     try:
         return TimeStep(
@@ -225,7 +225,7 @@ def read_step(compute: str, halos: Sequence[str], reductions: Sequence[str]) -> 
             tuple(_reduction(word) for word in reductions),
         )
     except ValueError as error:
-        text = f"cannot read this step ({error}); try --compute 1.2ms --halo 3d:64KiB:2 --reduce 8:1"
+        text = f"invalid time step ({error}); try --compute 1.2ms --halo 3d:64KiB:2 --reduce 8:1"
         raise Refusal(text, Exit.WRONG_WORD) from error
 
 
@@ -234,7 +234,7 @@ def _halo(word: str) -> Halo:
     size, *rest = sized.split(":")
     dimensions: dict[str, Literal[2, 3]] = {"2d": 2, "3d": 3}
     if grid not in dimensions:
-        raise ValueError(f"no halo of 2d or 3d: {word}")
+        raise ValueError(f"{word!r} does not begin with 2d: or 3d:")
     return Halo(dimensions[grid], units.parse_bytes(size), _count(rest))
 
 
@@ -247,5 +247,5 @@ def _reduction(word: str) -> Reduction:
 def _count(words: Sequence[str]) -> float:
     count = float(words[0]) if words else 1.0
     if len(words) > 1 or not 0 <= count < math.inf:
-        raise ValueError(f"no count: {':'.join(words)}")
+        raise ValueError(f"{':'.join(words)!r} is not a count")
     return count

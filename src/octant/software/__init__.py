@@ -1,1 +1,1 @@
-"""Software that measurements depend on or run beside: versions, libraries, processes. Live only."""
+"""Software that affects measurements on this machine: versions, libraries, other processes."""

@@ -70,7 +70,7 @@ print(sorted(times[1:])[2] if n else 0.0)
 
 
 def openblas_path() -> Path | None:
-    """The library of the `scipy-openblas32` wheel (symbols carry a `scipy_` prefix), without importing it."""
+    """Return the library of the `scipy-openblas32` wheel (symbols with the prefix `scipy_`), without importing it."""
     spec = importlib.util.find_spec("scipy_openblas32")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -78,7 +78,7 @@ def openblas_path() -> Path | None:
 
 
 def libraries() -> dict[str, Path]:
-    """Name to file of every BLAS library that is found: in wheels, beside Python, and where the system keeps its own.
+    """Return the file of every BLAS library by name: in wheels, next to Python, and in system folders.
 
     `openblas` is the wheel's where that is installed. A file has one name, the first.
     """
@@ -91,7 +91,7 @@ def libraries() -> dict[str, Path]:
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:
-    """Name and file, the file that a name stands for first; some may be links to each other."""
+    """Yield names and files, preferred files first; some may be links to each other."""
     folders = (Path(sys.prefix) / "lib", Path("/usr/local/lib"), *map(Path, FOLDERS))
     if wheel := openblas_path():
         yield "openblas", wheel
@@ -124,7 +124,7 @@ def own_core(vendor: str, flags: Collection[str]) -> str:
 
 
 def openblas(library: Path) -> OpenBlas | None:
-    """A library as the environment lets it choose; `None` where it is no OpenBLAS or cannot be loaded."""
+    """Return a library as selected by the environment; `None` if it is not OpenBLAS or cannot be loaded."""
     lines = _request(library, {})
     if lines is None:
         return None
@@ -133,7 +133,7 @@ def openblas(library: Path) -> OpenBlas | None:
 
 
 def with_trials(found: OpenBlas, flags: Collection[str], is_set: bool) -> OpenBlas:
-    """The library with what it does where the variable names newer cores, and where it is unset if `is_set`.
+    """Return the library with its behaviour if the variable names newer cores, and if it is unset (`is_set`).
 
     Ends at the first name whose kernels the library has; kernels that are neither in use nor tried yet are timed
     beside those in use.

@@ -1,4 +1,4 @@
-"""What a program prints, asked in a process of its own with a time limit."""
+"""Run a command with a time limit and return its output."""
 
 import os
 import shutil
@@ -10,13 +10,13 @@ TIMEOUT_S = 5.0
 
 
 def tool(name: str) -> str | None:
-    """The path of a program beside this Python or on PATH."""
+    """Return the path of a program next to this Python or on PATH."""
     folders = [sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]
     return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def output(command: Sequence[str], changes: Mapping[str, str | None] | None = None) -> str:
-    """What a command prints, or nothing where it is absent, fails or takes too long.
+    """Return the output of a command; "" if it is absent, fails or takes too long.
 
     Args:
         changes: of the environment; `None` removes a variable.

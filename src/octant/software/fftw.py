@@ -1,4 +1,4 @@
-"""Libraries with FFTW 3's interface, beside those that `blas` finds: where they are. Live only; cannot fail."""
+"""Find libraries with FFTW 3's interface next to those of `blas`, on this machine; never fails."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Looks at what runs beside a measurement: processes, and libraries that this Python's packages bring."""
+"""Observe what runs during a measurement: other processes, and libraries of this Python's packages."""
 
 import os
 import re
@@ -60,7 +60,7 @@ def _times() -> dict[int, tuple[str, int, int, bool]]:
         try:
             text = (folder / "stat").read_text(errors="replace")
         except OSError:
-            continue  # it ended between the listing and the look
+            continue  # it ended after the listing
         # The command is in parentheses and may contain anything, parentheses included.
         command, words = text[text.find("(") + 1 : text.rfind(")")], text[text.rfind(")") + 2 :].split()
         ticks, policy = int(words[11]) + int(words[12]), int(words[38])

@@ -12,7 +12,7 @@ AMD_REGISTER = 0xC0000108
 _INTEL_FAMILY = "6"
 _AMD_LEAF, _AMD_ANNOUNCED = 0x80000021, 1 << 13
 _LEAVES = 0x80000000
-"""The leaf of CPUID that says in EAX which is the last of its kind."""
+"""Leaf of CPUID whose EAX is the number of the last extended leaf."""
 
 
 def prefetch_switch(
@@ -28,7 +28,7 @@ def prefetch_switch(
     """
     if architecture.startswith("ppc64"):
         path = "sys/devices/system/cpu/dscr_default"
-        found = "" if (root / path).exists() else f"there is no /{path}"
+        found = "" if (root / path).exists() else f"/{path} does not exist"
         return {"hwprefetch_why": found} if found else {"hwprefetch": "dscr"}
     cpus = sorted(allowed)
     if vendor == _INTEL and family == _INTEL_FAMILY:
@@ -36,24 +36,24 @@ def prefetch_switch(
     elif vendor == _AMD:
         register, found = AMD_REGISTER, _not_announced(root, cpus[0])
     else:
-        named = vendor or architecture or "a processor without a name"
-        register, found = 0, f"no register for it is known on {named}"
+        named = vendor or architecture or "a processor of unknown model"
+        register, found = 0, f"the register of the prefetchers is unknown for {named}"
     found = found or next((why for cpu in cpus if (why := _refused(root, cpu, register))), "")
     return {"hwprefetch_why": found} if found else {"hwprefetch": "msr"}
 
 
 def _not_announced(root: Path, cpu: int) -> str:
-    """Why AMD's register is not there, as kernels ask for it; empty if CPUID announces it."""
+    """Return why AMD's register is not available; "" if CPUID reports it."""
     shown = f"/dev/cpu/{cpu}/cpuid"
     try:
         with (root / f"dev/cpu/{cpu}/cpuid").open("rb", buffering=0) as file:
             last, features = (os.pread(file.fileno(), 16, leaf)[:4] for leaf in (_LEAVES, _AMD_LEAF))
     except FileNotFoundError:
-        return f"there is no {shown} (the cpuid module is not loaded)"
+        return f"{shown} does not exist (the module cpuid is not loaded)"
     except OSError as error:
         return f"{shown} cannot be read ({error.strerror})"
     announced = int.from_bytes(last, "little") >= _AMD_LEAF and int.from_bytes(features, "little") & _AMD_ANNOUNCED
-    return "" if announced else "this processor does not announce the register for it"
+    return "" if announced else "this processor does not report the register of the prefetchers"
 
 
 def _refused(root: Path, cpu: int, register: int) -> str:
@@ -63,7 +63,7 @@ def _refused(root: Path, cpu: int, register: int) -> str:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return f"there is no {shown} (the msr module is not loaded)"
+        return f"{shown} does not exist (the module msr is not loaded)"
     except OSError as error:
         return f"{shown} cannot be opened for writing ({error.strerror})"
     try:

@@ -1,4 +1,4 @@
-"""What runs beside a measurement, and its environment: facts of the moment, not of the machine."""
+"""Types that describe the state of the system during a measurement: other processes and the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class Surroundings:
 
     environment: Mapping[str, str] = field(default_factory=dict)
     busy: tuple[OtherProcess, ...] = ()  # took more than 2 % of a core while observed, busiest first
-    realtime: tuple[OtherProcess, ...] = ()  # scheduled before every normal process, kernel threads left out
+    realtime: tuple[OtherProcess, ...] = ()  # scheduled before every normal process, without kernel threads
     openmp_libraries: tuple[str, ...] = ()  # paths of OpenMP runtimes that this Python's packages bring
     openblas: OpenBlas | None = None  # the one that gemm uses
     tried: Mapping[str, str] = field(default_factory=dict)  # commands of advice: empty where they have their effect

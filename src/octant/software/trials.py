@@ -23,7 +23,7 @@ print(len(os.sched_getaffinity(0)))
 def tried(cores: int) -> dict[str, str]:
     """Commands with what they came to here: the empty text where they had their effect, else the reason.
 
-    What cannot be tried here is left out.
+    Variables that cannot be tried here are skipped.
 
     Args:
         cores: that this process may use.
@@ -43,11 +43,11 @@ def _reason(*command: str) -> str:
 
 
 def _binding() -> str | None:
-    """What GNU's OpenMP runtime makes of the variables; `None` where it is not installed."""
+    """Return how the OpenMP runtime of GNU applies the variables; `None` if it is not installed."""
     others = {name: None for name in os.environ if name.startswith(("OMP_", "GOMP_"))}
     asked = dict(pair.split("=") for pair in BINDING.split())
     command = [sys.executable, "-c", _FIRST_THREAD]
     (no, free), (code, bound) = answer(command, others), answer(command, {**others, **asked})
     if no or code:
         return None
-    return "" if int(bound) < int(free) else "GNU's OpenMP runtime leaves its first thread where it was"
+    return "" if int(bound) < int(free) else "the OpenMP runtime of GNU does not bind its first thread"

@@ -1,6 +1,6 @@
 """Versions of the compilers and libraries that measurements depend on. Live only; nothing here can fail.
 
-MPI is queried with its own tools: `mpichversion`, `ompi_info --version` or `impi_info -v`, beside this Python or
+MPI is queried with its own tools: `mpichversion`, `ompi_info --version` or `impi_info -v`, next to this Python or
 on PATH. Where none is installed, `MPI_Get_library_version` of the library itself answers, which MPI (3.0,
 section 8.1.1) lets a program call before `MPI_Init`; in a process of its own, because loading an MPI library
 can do anything.
@@ -84,7 +84,7 @@ def _mpi() -> Iterator[tuple[str, str]]:
 
 
 def system_blas() -> str | None:
-    """The system's `libblas.so.3`: `reference (PATH)` for Netlib's, `tuned (PATH)`, `None` without any."""
+    """Describe the system's `libblas.so.3`: `reference (PATH)` for Netlib's, `tuned (PATH)`; `None`: absent."""
     for folder in FOLDERS:
         link = Path(folder) / "libblas.so.3"
         try:

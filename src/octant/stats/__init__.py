@@ -1,6 +1,6 @@
-"""Statistics of samples and of launches: what a figure claims, and when two of them may be called different.
+"""Statistics of samples and launches: estimates, intervals and tests of differences.
 
-METHOD.md gives the reasons; the docstrings of the modules give the sources.
+METHOD.md gives the reasons, and the docstrings of the modules the sources.
 """
 
 from octant.stats.caveats import Caveat, Grade, caveat, graded, notes, warnings, worst_of_each_kind

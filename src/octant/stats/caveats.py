@@ -1,4 +1,4 @@
-"""What casts doubt on a figure, as data: a kind, a grade and a sentence."""
+"""Caveats of figures, as data: a kind, a grade and a sentence."""
 
 from __future__ import annotations
 
@@ -8,79 +8,79 @@ from enum import IntEnum
 
 
 class Grade(IntEnum):
-    """How much a caveat takes away; greater is worse."""
+    """Severity of a caveat; greater is worse."""
 
-    NOTE = 1  # worth knowing; views hide it unless asked
-    LIMITED = 2  # the figure may be off by more than its interval says
-    INVALID = 3  # no share of a limit, no verdict
+    NOTE = 1  # information; views show it with --notes
+    LIMITED = 2  # the error may exceed the interval
+    INVALID = 3  # the figure has no share of a limit and no verdict
 
 
 GRADES: Mapping[str, Grade] = {
-    "wrong answer": Grade.INVALID,
-    "not as asked": Grade.INVALID,
+    "wrong result": Grade.INVALID,
+    "request not met": Grade.INVALID,
     "fault-injection build": Grade.INVALID,
-    "cores shared": Grade.LIMITED,
-    "window halved": Grade.LIMITED,
-    "lanes rarely together": Grade.LIMITED,
-    "short phase": Grade.LIMITED,
-    "long samples": Grade.LIMITED,
+    "oversubscription": Grade.LIMITED,
+    "possible SMT interference": Grade.LIMITED,
+    "threads rarely concurrent": Grade.LIMITED,
+    "phase too short": Grade.LIMITED,
+    "long preempted samples": Grade.LIMITED,
     "drift": Grade.LIMITED,
-    "equal points differ": Grade.LIMITED,
-    "beyond its limit": Grade.LIMITED,
-    "launches left out": Grade.LIMITED,
-    "sources disagree": Grade.LIMITED,
-    "unexplained loss": Grade.LIMITED,
-    "not verified": Grade.LIMITED,
-    "count not stated": Grade.LIMITED,
-    "processes outlived": Grade.LIMITED,
-    "ranks missing": Grade.LIMITED,
-    "command after failed": Grade.LIMITED,
+    "inconsistent repeated measurements": Grade.LIMITED,
+    "measured above the limit": Grade.LIMITED,
+    "launches excluded": Grade.LIMITED,
+    "inconsistent lost-time sources": Grade.LIMITED,
+    "unexplained lost time": Grade.LIMITED,
+    "result not verified": Grade.LIMITED,
+    "rank or thread count not stated": Grade.LIMITED,
+    "processes outlived the program": Grade.LIMITED,
+    "ranks without a report": Grade.LIMITED,
+    "failed command after the launch": Grade.LIMITED,
     "launch problems": Grade.LIMITED,
-    "imported": Grade.NOTE,
+    "imported result": Grade.NOTE,
     "emulated link": Grade.NOTE,
-    "memory copy": Grade.NOTE,
-    "sizes rounded": Grade.NOTE,
-    "small load": Grade.NOTE,
-    "launches resemble their neighbours": Grade.NOTE,
+    "access to memory instead of storage": Grade.NOTE,
+    "rounded sizes": Grade.NOTE,
+    "insufficient memory load": Grade.NOTE,
+    "autocorrelated launches": Grade.NOTE,
     "few launches": Grade.NOTE,
-    "one draw of CPUs": Grade.NOTE,
+    "single choice of CPUs": Grade.NOTE,
     "few bursts": Grade.NOTE,
     "few samples": Grade.NOTE,
     "precision not reached": Grade.NOTE,
-    "preempted": Grade.NOTE,
-    "foreign load": Grade.NOTE,
-    "output cut": Grade.NOTE,
-    "launcher binds": Grade.NOTE,
+    "preempted samples": Grade.NOTE,
+    "load from other processes": Grade.NOTE,
+    "truncated output": Grade.NOTE,
+    "binding by the launcher": Grade.NOTE,
     "outliers": Grade.NOTE,
 }
-"""The grade of each kind that does not depend on a size."""
+"""Grade of each kind whose grade does not depend on a size. Kinds are noun phrases of at most eight words."""
 
 BOUNDS: Mapping[str, tuple[float, float, float]] = {
     "lost time": (0.01, 0.05, 0.5),
     "stolen time": (0.01, 0.05, 0.5),
     "wide interval": (0.03, 0.1, 0.3),
 }
-"""Kinds graded by a size: up to the first bound there is no caveat, then a note, limited, and invalid beyond the last.
+"""Kinds graded by size. Above the first bound the grade is a note, above the second limited, above the third invalid.
 
-Lost and stolen time are shares of the wall time; the size of an interval is half its width over the value.
+The size of lost and stolen time is the share of the wall time; that of an interval is half its width over the value.
 """
 
 
 @dataclass(frozen=True)
 class Caveat:
-    """One doubt; two of the same kind differ only in their numbers, of which `size` is the one that grades them."""
+    """Caveat of a figure. Caveats of one kind differ only in their numbers; `size` ranks them."""
 
     kind: str
     grade: Grade
     text: str  # for people: "49 % of the time was lost to a CPU quota"
-    size: float = 0.0  # a greater one is worse, among caveats of the same kind; 0: they are equally bad
+    size: float = 0.0  # greater is worse among caveats of one kind; 0: equally bad
 
 
 def caveat(kind: str, text: str, size: float = 0.0) -> Caveat:
-    """A caveat with the grade of its kind.
+    """Return a caveat with the grade of its kind.
 
     Args:
-        size: how bad it is among caveats of this kind; a text with a number needs it.
+        size: severity among caveats of this kind; required if the text contains a number.
 
     Raises:
         KeyError: `GRADES` has no such kind.
@@ -89,7 +89,7 @@ def caveat(kind: str, text: str, size: float = 0.0) -> Caveat:
 
 
 def graded(kind: str, size: float, text: str) -> tuple[Caveat, ...]:
-    """The caveat that something of this size casts; none up to the first bound of its kind.
+    """Return the caveat for this size; none up to the first bound of its kind.
 
     Raises:
         KeyError: `BOUNDS` has no such kind.
@@ -99,7 +99,7 @@ def graded(kind: str, size: float, text: str) -> tuple[Caveat, ...]:
 
 
 def worst_of_each_kind(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
-    """The worst caveat of each kind, by grade and size; the first of equal ones. The worst kinds come first."""
+    """Return the worst caveat of each kind by grade and size, the worst kinds first; of equal ones the first."""
     worst: dict[str, Caveat] = {}
     for one in caveats:
         known = worst.get(one.kind)
@@ -109,10 +109,10 @@ def worst_of_each_kind(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 
 
 def warnings(caveats: Iterable[Caveat]) -> list[str]:
-    """The caveats that every view shows."""
+    """Return the texts of the caveats that every view shows."""
     return [one.text for one in caveats if one.grade > Grade.NOTE]
 
 
 def notes(caveats: Iterable[Caveat]) -> list[str]:
-    """The caveats that a view shows if asked."""
+    """Return the texts of the caveats that views show with --notes."""
     return [one.text for one in caveats if one.grade == Grade.NOTE]

@@ -1,4 +1,4 @@
-"""Where a curve changes from one level to another."""
+"""Change of a curve from one level to another."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LEAST_RATIO = 1.3
-"""Levels that are nearer are one; what a level grows within itself must not pass for a change."""
+"""Least ratio of two levels, which growth within one level must not reach."""
 LEAST_POINTS = 3
-"""On each side."""
+"""Minimum number of points on each side."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Between two neighbouring points, from the level of all before to that of all after."""
+    """Change between two neighbouring points, from the level before to the level after."""
 
-    last: float  # the last place of the lower level
-    first: float  # the first of the higher one
+    last: float  # last position of the lower level
+    first: float  # first position of the higher level
     before: float
     after: float
 
     @property
     def place(self) -> float:
-        """The middle of the two places, on a logarithmic scale."""
+        """The geometric mean of the two positions."""
         return math.sqrt(self.last * self.first)
 
 
 def change_of(points: Sequence[tuple[float, float]], least_ratio: float = LEAST_RATIO) -> Change | None:
-    """The one place where a curve of two levels rises.
+    """Return the position where a curve of two levels rises.
 
-    It is where two constants, one on each side, leave the least sum of squares of the logarithms. Levels are medians.
+    Two constants, one on each side, minimise the sum of squares of the logarithms. Levels are medians.
 
     Args:
-        points: (place, positive value), the places ascending and positive.
+        points: (position, positive value), ascending and positive.
         least_ratio: of the higher level to the lower one.
 
     Returns:
-        `None` where the curve is too short, falls, or does not rise by as much.
+        `None` if the curve is too short, falls, or rises by less.
     """
     logs = [math.log(value) for _, value in points]
     sums = [0.0, *accumulate(logs)]
     number = len(logs)
 
     def explained(split: int) -> float:
-        """Of the sum of squares, what two levels leave less than none do."""
+        """Return the reduction of the sum of squares by two levels."""
         return sums[split] ** 2 / split + (sums[-1] - sums[split]) ** 2 / (number - split)
 
     splits = range(LEAST_POINTS, number - LEAST_POINTS + 1)

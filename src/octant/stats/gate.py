@@ -1,4 +1,4 @@
-"""A gate over figures: verdicts that keep 5 % false alarms in all of them together, and that may come early."""
+"""Gate over figures: verdicts with 5 % false alarms over all figures together, also with early stopping."""
 
 from __future__ import annotations
 
@@ -19,52 +19,53 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict
 
 LEAST_ROUNDS_OF_MANY = 8
-RISING: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
-"""Thresholds on p by the number of rounds: looking at all four raises 5 % false alarms (O'Brien and Fleming 1979)."""
+OBRIEN_FLEMING_THRESHOLDS: Mapping[int, float] = {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419}
+"""Thresholds on p by the number of rounds: 5 % false alarms over all four tests (O'Brien and Fleming 1979)."""
 
-RISING_FURTHER: Mapping[int, float] = {
+EXTENDED_THRESHOLDS: Mapping[int, float] = {
     4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160,
 }  # fmt: skip
-"""Likewise for rounds that take little time: the seven looks raise 0.04, 0.16, 0.5, 1.6, 2.8, 3.9 and 5 % in turn."""
+"""Thresholds for short rounds: the cumulative false alarms of the seven tests are 0.04, 0.16, 0.5, 1.6, 2.8, 3.9
+and 5 %."""
 
 
 def planned_looks(rounds: int) -> Mapping[int, float]:
-    """The looks of a gate that may go to so many rounds, with their thresholds on p."""
-    return RISING if rounds <= max(RISING) else RISING_FURTHER
+    """Return the planned tests of a gate with up to so many rounds: their thresholds on p by round."""
+    return OBRIEN_FLEMING_THRESHOLDS if rounds <= max(OBRIEN_FLEMING_THRESHOLDS) else EXTENDED_THRESHOLDS
 
 
 def least_rounds(figures: int) -> int:
-    """The fewest rounds on which a gate over so many figures decides."""
+    """Return the fewest rounds on which a gate over so many figures decides."""
     return LEAST_ROUNDS if figures <= 1 else LEAST_ROUNDS_OF_MANY
 
 
 def gate_verdicts(
     figures: Sequence[Array], period: Period, margin: float = MARGIN, threshold: float = LEVEL
 ) -> list[Verdict]:
-    """The verdicts of a gate, with Holm's correction.
+    """Return the verdicts of a gate, with Holm's correction.
 
     Args:
-        figures: of each, the logarithms of B's speed over A's by round.
-        threshold: on the corrected p-values: 5 % for a gate that looks once, else that of the planned look.
+        figures: for each, the logarithms of B's speed over A's by round.
+        threshold: on the corrected p-values: 5 % for a gate with one test, else that of the planned test.
 
     Raises:
-        ValueError: fewer rounds than a gate over so many figures needs.
+        ValueError: fewer rounds than a gate over so many figures requires.
     """
     _refuse_few_rounds(figures)
     return paired_verdicts(figures, period, margin, holm, threshold)
 
 
 def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float = MARGIN) -> list[Verdict]:
-    """The verdicts of a gate that looks after every round, and may add rounds at any time, by e-values.
+    """Return the verdicts of an anytime-valid gate, which tests after every round, by e-values.
 
-    A difference is proven by an e-value of 20 times the number of figures; equality within the margin by e-values of
+    A difference is proven by an e-value of 20 times the number of figures, equivalence within the margin by e-values of
     20 against both of its ends.
 
     Args:
         figures: as in `gate_verdicts`.
 
     Raises:
-        ValueError: fewer rounds than a gate over so many figures needs.
+        ValueError: fewer rounds than a gate over so many figures requires.
     """
     _refuse_few_rounds(figures)
     level, end = LEVEL / max(1, len(figures)), math.log1p(margin)
@@ -72,7 +73,7 @@ def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float 
         verdict_of(
             x,
             differs=len(x) >= LEAST_ROUNDS and bool(e_value(x) >= 1 / level),
-            same=len(x) >= LEAST_ROUNDS
+            equivalent=len(x) >= LEAST_ROUNDS
             and bool(abs(x.mean()) < end and min(e_value(x - end), e_value(x + end)) >= 1 / LEVEL),
             period=period,
             margin=margin,
@@ -83,12 +84,12 @@ def until_sure_verdicts(figures: Sequence[Array], period: Period, margin: float 
 
 
 def gate_is_decided(verdicts: Sequence[Verdict]) -> bool:
-    """Whether more rounds would change nothing: a figure is slower, or there is a word on all of them."""
+    """Return whether more rounds cannot change the outcome: a figure is slower, or all are decided."""
     return any(one.word == "slower" for one in verdicts) or all(one.is_decided for one in verdicts)
 
 
 def e_value(x: Array) -> Array:
-    """The e-value against no difference: without one it exceeds 20 at any time in at most 5 % of series.
+    """Return the e-value against no difference; without one it ever exceeds 20 in at most 5 % of series.
 
     The test martingale of Student's t under a normal prior of deviation 1 for the effect (Lai 1976; Wang, Ramdas 2023).
 
@@ -109,4 +110,6 @@ def _refuse_few_rounds(figures: Sequence[Array]) -> None:
     rounds = max((len(x) for x in figures), default=least)
     if rounds < least:
         plural = "s" * (len(figures) != 1)
-        raise ValueError(f"cannot gate {len(figures)} figure{plural} on {rounds} paired rounds ({least} are needed)")
+        raise ValueError(
+            f"cannot gate {len(figures)} figure{plural} on {rounds} paired rounds (at least {least} are required)"
+        )

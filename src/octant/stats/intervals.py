@@ -1,8 +1,8 @@
-"""What a figure claims over its launches: a value with an interval that says what it is an interval for.
+"""Estimates over launches: a value with an interval, and what the interval covers.
 
-A launch is one sample, however long it runs. Six or more give interpolated order statistics, three to five Student's
-interval about the median of logarithms, two give both values and no interval, one gives its own spread. Values that
-are not all positive are taken as they are instead of by their logarithms.
+A launch is one sample, whatever its duration. Six or more give interpolated order statistics, three to five Student's
+interval about the median of logarithms, two give both values without interval, one gives its own spread. Values that
+are not all positive are used without logarithms.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ Claim = Literal[
 
 _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
-    "share": "the share of the time of {} launches together",
+    "share": "the share of the total time of {} launches",
     "places": "the slowest place over the fastest, paired in {} launches",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the {mean} ratio over {} paired rounds",
-    "ratio of two occasions": "the {mean} ratio on these two sessions only, from at least {} launches on each side",
+    "ratio of two occasions": "the {mean} ratio of these two sessions only, from at least {} launches on each side",
     "ratio on other occasions": "the {mean} ratio in other sessions, from {} sessions",
 }
 MEANS: dict[Kind, str] = {"student": "geometric mean", "signed ranks": "Hodges-Lehmann"}
-"""The estimate in the middle of an interval for a ratio."""
+"""Estimators in the middle of an interval for a ratio."""
 
 
 @dataclass(frozen=True)
 class Period:
-    """When launches were made, from the first start to the last, in the time zone in which it is to be read."""
+    """Period of launches, from the first start to the last, in the time zone of its display."""
 
     begin: datetime
     end: datetime
 
     @property
     def text(self) -> str:
-        """`between 07:35 and 07:38`, `at 07:35`, or with dates where there are two of them."""
+        """`between 07:35 and 07:38`, `at 07:35`, or with dates if there are two."""
         form = "%H:%M" if self.begin.date() == self.end.date() else "%Y-%m-%d %H:%M"
         first, last = self.begin.strftime(form), self.end.strftime(form)
         return f"at {first}" if first == last else f"between {first} and {last}"
@@ -61,10 +61,10 @@ class Period:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with what is known of its uncertainty, and for what.
+    """Value with its uncertainty, and the quantity that it estimates.
 
-    `low` and `high` are the ends of a 95 % interval only where `is_interval`; else they are the two values, the ends of
-    what was seen within one launch, or, of what is not measurable, the value itself.
+    `low` and `high` are the ends of a 95 % interval only if `is_interval`. Otherwise they are the two values, the range
+    within one launch or, if not measurable, the value itself.
     """
 
     low: float
@@ -77,7 +77,7 @@ class Estimate:
 
     @property
     def is_interval(self) -> bool:
-        """Whether low and high hold what is claimed with 95 %."""
+        """Whether low and high are the ends of a 95 % interval."""
         return self.kind not in ("two values", "one launch", "not measurable")
 
     @property
@@ -87,9 +87,9 @@ class Estimate:
 
     @property
     def is_too_wide(self) -> bool:
-        """Whether the interval says nothing: the value is not measurable.
+        """Whether the interval is too wide to be useful: the value is not measurable.
 
-        A wide interval of a ratio says something where it excludes equality.
+        A wide interval of a ratio is useful if it excludes equality.
         """
         if not self.is_interval:
             return False
@@ -99,12 +99,12 @@ class Estimate:
 
     @property
     def stated(self) -> Estimate:
-        """The estimate as views print it: without an interval that is too wide."""
+        """The estimate as views print it, without an interval that is too wide."""
         return self.without_interval if self.is_too_wide else self
 
     @property
     def without_interval(self) -> Estimate:
-        """The value of what is not measurable, whose interval would say nothing; two values stay."""
+        """The value without its interval, if it is not measurable; two values are kept."""
         if self.kind == "two values":
             return self
         return replace(self, low=self.middle, high=self.middle, kind="not measurable")
@@ -113,7 +113,7 @@ class Estimate:
     def text(self) -> str:
         """What low and high are: `95 % interval for the median over 6 launches between 07:35 and 07:38`."""
         if self.kind == "one launch":
-            return f"within one launch {self.period.text}; launches were not repeated"
+            return f"range within one launch {self.period.text}; the launch was not repeated"
         if self.kind == "two values":
             return f"two launches {self.period.text}, no interval"
         if self.kind == "not measurable":
@@ -123,12 +123,12 @@ class Estimate:
 
 
 def median_over_launches(launches: Sequence[Interval], period: Period) -> Estimate:
-    """The figure of launches: the median of their medians, with the interval that their number allows.
+    """Return the median of the medians of launches, with the interval that their number allows.
 
-    Each half of the interval is at least the median of the launches' own half-widths over the root of their number.
+    Each half of the interval is at least the median half-width within launches over the root of their number.
 
     Args:
-        launches: each launch's median with its interval within the launch.
+        launches: median of each launch, with the interval within the launch.
 
     Raises:
         ValueError: no launches.
@@ -155,13 +155,13 @@ def median_over_launches(launches: Sequence[Interval], period: Period) -> Estima
 def _estimate(
     ends: NDArray[np.float64], logarithmic: bool, kind: Kind, claim: Claim, number: int, period: Period
 ) -> Estimate:
-    with np.errstate(over="ignore"):  # three values that differ by many powers of ten have no upper end
+    with np.errstate(over="ignore"):  # overflows for three values that differ by many powers of ten
         low, middle, high = map(float, np.exp(ends) if logarithmic else ends)
     return Estimate(low, middle, high, kind, claim, number, period)
 
 
 def scaled_values(values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
-    """The logarithms, and True, where all values are positive; else the values, and False."""
+    """Return the logarithms and True if all values are positive, else the values and False."""
     array = np.asarray(values, np.float64)
     return (np.log(array), True) if (array > 0).all() else (array, False)
 
@@ -169,7 +169,7 @@ def scaled_values(values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
 def order_statistics_bounds(
     y: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Low end, median and high end of the interpolated order statistics (Hettmansperger and Sheather 1986).
+    """Return low end, median and high end by interpolated order statistics (Hettmansperger and Sheather 1986).
 
     Args:
         y: shape (…, launches), at least 6 of them; the ends have shape (…).
@@ -183,13 +183,13 @@ def order_statistics_bounds(
 
 @cache
 def order_weights(k: int) -> tuple[int, float]:
-    """The rank d, counted from 1, and the weight of rank d + 1, whose interpolation holds the median with 95 %.
+    """Return the rank d, from 1, and the weight of rank d + 1 that interpolate the 95 % interval.
 
     Raises:
-        ValueError: fewer than 6 values, whose whole range holds it less often.
+        ValueError: fewer than 6 values, whose whole range covers less than 95 %.
     """
     if k < FEW_LAUNCHES:
-        raise ValueError(f"cannot interpolate {k} order statistics (6 are the least with 95 %)")
+        raise ValueError(f"cannot interpolate {k} order statistics (95 % requires at least 6)")
     within = [1.0]  # at index j, the probability that the median lies between the values at ranks j and k + 1 - j
     for j in range(1, k // 2 + 2):
         within.append(within[-1] - 2 * math.comb(k, j - 1) / 2**k if j <= k // 2 else 0.0)
@@ -201,7 +201,7 @@ def order_weights(k: int) -> tuple[int, float]:
 def student_bounds(
     y: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Low end, median and high end of Student's interval about the median, for 3 to 5 values.
+    """Return low end, median and high end of Student's interval about the median, for 3 to 5 values.
 
     Args:
         y: shape (…, launches); the ends have shape (…).
@@ -213,7 +213,7 @@ def student_bounds(
 
 
 def next_value(values: Sequence[float], claim: Claim, period: Period) -> Estimate:
-    """Where the next value of the same kind lies (95 %): Student's prediction interval about the mean of logarithms.
+    """Return Student's 95 % prediction interval of the next value about the mean of logarithms.
 
     Args:
         values: medians of launches, at least 3.
@@ -226,6 +226,6 @@ def next_value(values: Sequence[float], claim: Claim, period: Period) -> Estimat
 
 
 def next_launch(launches: Sequence[Interval], period: Period) -> Estimate | None:
-    """Where one more launch would lie now; `None` for fewer than 6 launches."""
+    """Return the prediction interval of one more launch now; `None` for fewer than 6 launches."""
     values = [launch.middle for launch in launches]
     return next_value(values, "next launch", period) if len(values) >= FEW_LAUNCHES else None

@@ -1,4 +1,4 @@
-"""Launches of one cell beside one another: whether they resemble their neighbours, and whether equal points agree."""
+"""Launches of one configuration: autocorrelation, number, and agreement of repeated measurements."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from octant.stats.samples import Interval
 
 LEAST_FOR_NEIGHBOURS = 8
-RESEMBLING = 0.3  # the correlation of neighbours beyond which a caveat is raised
-EQUAL = 0.03  # equal points may differ by this, or by three times the spread of their launches
+RESEMBLING = 0.3  # lag-1 autocorrelation above which there is a caveat
+EQUAL = 0.03  # repeated measurements may differ by this, or by three times the spread of their launches
 
 
 def neighbour_correlation(values: ArrayLike) -> float:
-    """The correlation of successive values in the order of their launches; 0 for fewer than 8 or equal ones."""
+    """Return the lag-1 autocorrelation in the order of the launches; 0 for fewer than 8 launches or equal values."""
     y = scaled_values(values)[0]
     y = y - y.mean() if len(y) else y
     power = float(y @ y)
@@ -36,44 +36,46 @@ def neighbour_correlation(values: ArrayLike) -> float:
 def caveats_over_launches(
     launches: Sequence[Interval], estimate: Estimate, of_whole: bool = False
 ) -> tuple[Caveat, ...]:
-    """What their number, their spread and their order say against the figure of launches.
+    """Return the caveats due to the number, the spread and the order of launches.
 
     Args:
         launches: in the order in which they were made.
         estimate: of these launches, by `median_over_launches`.
-        of_whole: they are shares of a whole, of which the width of the interval is a share too: 2 to 8 % lost is
-            3 points wide to either side, however many times 2 goes into 8.
+        of_whole: the values are shares of a whole, so the half-width is stated in percentage points: 2 to 8 % is ± 3.
     """
     found: list[Caveat] = []
     if len(launches) < FEW_LAUNCHES:
-        found.append(
-            caveat("few launches", f"only {len(launches)} launch" + "es" * (len(launches) > 1), -len(launches))
-        )
+        found.append(caveat("few launches", _few_launches_text(len(launches)), -len(launches)))
     half = (estimate.high - estimate.low) / 2 if of_whole and estimate.is_interval else estimate.relative_half_width
     if half is not None:
         unit = "points" if of_whole else "%"
-        text = f"the interval is ± {fixed_text(100 * half, 0)} {unit}"
+        text = f"the 95 % interval is ± {fixed_text(100 * half, 0)} {unit}; more launches narrow it"
         if half > BOUNDS["wide interval"][-1]:  # then it is not stated
-            text = f"{len(launches)} launches differ too much: not measurable here"
+            text = f"not measurable: {len(launches)} launches differ too much; use more launches"
         found += graded("wide interval", half, text)
     alike = neighbour_correlation([launch.middle for launch in launches])
     if alike > RESEMBLING:
-        text = f"launches resemble their neighbours (correlation {alike:.1f}): the interval is too narrow"
-        found.append(caveat("launches resemble their neighbours", text, alike))
+        text = f"successive launches are correlated (lag-1 autocorrelation {alike:.1f}), so the interval is too narrow"
+        found.append(caveat("autocorrelated launches", text, alike))
     return tuple(found)
+
+
+def _few_launches_text(number: int) -> str:
+    count = "is only 1 launch" if number == 1 else f"are only {number} launches"
+    return f"there {count}; {FEW_LAUNCHES} or more give an interval from order statistics"
 
 
 def caveats_about_equal_points(
     points: Sequence[Sequence[Interval]], value_text: Callable[[float], str] = "{:.4g}".format
 ) -> tuple[Caveat, ...]:
-    """A caveat if equal points of a run disagree, whose launches are pooled.
+    """Return a caveat if repeated measurements of one configuration, whose launches are pooled, disagree.
 
-    Two points disagree where their medians differ by more than 3 %, and by more than three times the spread of
-    launches within the points (standard deviation).
+    Two measurements disagree if their medians differ by more than 3 %, and by more than three times the standard
+    deviation of launches within the measurements.
 
     Args:
-        points: the launches of each point, each at least one.
-        value_text: how a value is written.
+        points: the launches of each measurement, at least one each.
+        value_text: formats a value.
     """
     sides = [np.array([launch.middle for launch in launches]) for launches in points]
     if len(sides) < 2 or not all((side > 0).all() for side in sides):
@@ -87,5 +89,7 @@ def caveats_about_equal_points(
     if apart <= max(math.log1p(EQUAL), 3 * spread):
         return ()
     values = f"{value_text(math.exp(medians[0]))} and {value_text(math.exp(medians[-1]))}"
-    text = f"equal points of this run differ by {fixed_text(100 * math.expm1(min(apart, 700.0)), 0)} % ({values})"
-    return (caveat("equal points differ", text, apart),)
+    text = (
+        f"repeated measurements of this run differ by {fixed_text(100 * math.expm1(min(apart, 700.0)), 0)} % ({values})"
+    )
+    return (caveat("inconsistent repeated measurements", text, apart),)

@@ -1,7 +1,7 @@
-"""Lost time: the share of the wall time in which a thread that had work did not run, and what took it.
+"""Lost time: the share of the wall time in which a thread was ready and did not run, and its cause.
 
-A thread's own CPU clock sees every cause. The run queue's wait misses stopped processes, and the kernel counts time
-throttled by a quota as wait too, so the two are never added.
+The CPU clock of a thread covers every cause. Run-queue wait does not cover stopped processes, and the kernel counts
+time throttled by a quota as wait too, so the two are never added.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ Cause = Literal[
 
 @dataclass(frozen=True)
 class LostShares:
-    """Shares of the wall time, 0 … 1."""
+    """Lost time as shares of the wall time, 0 … 1."""
 
-    share: float  # that counts: over all lanes, or of the rank that lost most
+    share: float  # used for grading: over all lanes, or of the rank that lost most
     by_thread: tuple[float, ...]  # of each lane or rank
     wait: float  # on the run queue, of the thread that waited most
     throttled: float  # by a quota, of the threads that share it
-    steal: float  # taken by the hypervisor; whether CPU clocks count it depends on kernel and host, so it stands apart
+    steal: float  # taken by the hypervisor; separate, because CPU clocks may or may not include it
     cause: Cause
-    oversubscribed: float = 0.0  # the part of the wait that the launch's own threads cause: they share hardware threads
+    oversubscribed: float = 0.0  # the part of the wait caused by the launch's own threads on shared hardware threads
 
 
 def lost_time(
@@ -44,23 +44,21 @@ def lost_time(
     together: bool = False,
     crowded: float = 0.0,
 ) -> LostShares:
-    """Lost time of a point, from readings at the ends of its bursts.
+    """Return the lost time of a measurement, from readings at the ends of its bursts.
 
     Args:
         wall_s: shape (lanes or ranks, bursts), seconds.
-        cpu_s: the CPU time of each thread itself, the same shape: what it lacks is lost. `None` for steps of programs
-            whose ranks may block, where waiting is legal: then run-queue wait or throttling count, whichever is
-            greater, of the rank that lost most.
-        wait_s: run-queue wait of each thread itself, the same shape.
-        throttled_s: by quotas during the bursts, added up over CPUs as the kernel does.
-        steal_s: of the CPUs that the threads may use, added up.
-        threads: at work under the quota and on these CPUs; by default the lanes or ranks that are given.
-        together: each rank waits for the others, so the one that lost most counts.
-        crowded: the share of its time that a thread waits for the launch's other threads, which share its hardware
-            threads.
+        cpu_s: CPU time of each thread, same shape; wall time without CPU time is lost. `None` for steps of programs
+            whose ranks may block: then the greater of run-queue wait and throttling of the worst rank counts.
+        wait_s: run-queue wait of each thread, same shape.
+        throttled_s: time throttled by quotas during the bursts, summed over CPUs as the kernel does.
+        steal_s: stolen time of the CPUs that the threads may use, summed.
+        threads: number of threads under the quota and on these CPUs; default: the lanes or ranks of `wall_s`.
+        together: the ranks wait for each other, so the rank that lost most counts.
+        crowded: share of its time that a thread waits for other threads of the launch on its hardware threads.
 
     Raises:
-        ValueError: a thread without wall time, or readings of other shapes.
+        ValueError: a thread has no wall time, or the shapes differ.
     """
     wall, wait = np.asarray(wall_s, np.float64), np.asarray(wait_s, np.float64)
     cpu = None if cpu_s is None else np.asarray(cpu_s, np.float64)
@@ -81,7 +79,7 @@ def lost_time(
 
 
 def _cause(share: float, throttled: float, own: float, wait: float, steal: float) -> Cause:
-    """What explains at least half of the share, and took time: throttling before the wait that contains it."""
+    """Return the cause that explains at least half of the share. Wait includes throttling."""
     half = share / 2
     known: tuple[tuple[float, Cause], ...] = (
         (throttled, "a CPU quota"),
@@ -93,7 +91,7 @@ def _cause(share: float, throttled: float, own: float, wait: float, steal: float
 
 
 def caveats_about_lost_time(lost: LostShares) -> tuple[Caveat, ...]:
-    """To 1 % nothing, to 5 % a note, to 50 % limited; beyond, the figure is not measurable."""
+    """Return the caveats about lost and stolen time, graded by `BOUNDS`."""
     text = f"{100 * lost.share:.0f} % of the time was lost to {lost.cause}"
     found = graded("lost time", lost.share, text + ": not measurable" * (lost.share > 0.5))
     if found and lost.cause == "the hypervisor":

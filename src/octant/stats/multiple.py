@@ -1,4 +1,4 @@
-"""Many figures at once: p-values corrected for their number, so that a clean comparison raises no alarm by chance."""
+"""Corrections of p-values for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Holm's p-values (1979): at most `level` of clean comparisons hold one at or below `level`, however they depend.
+    """Return Holm's p-values (1979), which bound the family-wise error rate under any dependence.
 
     Args:
-        p: shape (…, figures), as is the result.
+        p: shape (…, figures), as the result.
     """
     values = np.asarray(p, np.float64)
     figures = values.shape[-1]
@@ -24,12 +24,12 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
 
 
 def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
-    """Benjamini and Hochberg's p-values (1995): of the figures at or below `level`, at most that share is false.
+    """Return Benjamini and Hochberg's p-values (1995), which bound the false discovery rate.
 
-    The share is an expectation, for independent figures and for figures that move together.
+    It bounds the expected share of false differences, for independent and positively dependent figures.
 
     Args:
-        p: shape (…, figures), as is the result.
+        p: shape (…, figures), as the result.
     """
     values = np.asarray(p, np.float64)
     figures = values.shape[-1]

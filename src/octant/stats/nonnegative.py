@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FLAT = 1e-12
-"""A gradient of columns of length 1 that is none."""
+"""Gradient of unit columns that counts as 0."""
 
 
 def solve(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The coefficients, all at least 0, whose sum of columns is nearest to the target.
+    """Return the coefficients, all at least 0, whose sum of columns is nearest to the target.
 
     Args:
         columns: shape (rows, coefficients), at least one row; a column of zeros gets the coefficient 0.
@@ -31,7 +31,7 @@ def solve(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[
 def _pivoted(
     scaled: NDArray[np.float64], target: NDArray[np.float64], allowed: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Coefficients join one by one, where that helps most; those that would fall below 0 leave again."""
+    """Return the coefficients by the active-set method: they enter one by one and leave if they fall below 0."""
     found: NDArray[np.float64] = np.zeros(scaled.shape[1])
     free = np.zeros(scaled.shape[1], dtype=bool)
     for _ in range(3 * scaled.shape[1]):
@@ -53,7 +53,7 @@ def _pivoted(
 
 
 def _of(scaled: NDArray[np.float64], target: NDArray[np.float64], free: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Plain least squares of the free columns; the others are 0."""
+    """Return plain least squares of the free columns; the other coefficients are 0."""
     found: NDArray[np.float64] = np.zeros(scaled.shape[1])
     if free.any():
         found[free] = np.linalg.lstsq(scaled[:, free], target, rcond=None)[0]

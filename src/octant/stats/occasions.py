@@ -1,8 +1,8 @@
-"""Runs on different occasions: two stored runs that were not interleaved.
+"""Verdicts on runs of different occasions: two stored runs that were not interleaved.
 
-The difference between occasions is in no interval over the launches of one: more launches only make a false alarm
-more likely. Four occasions of a figure on this machine tell its spread; before that, a difference is one between
-these two occasions and no more.
+The interval over launches of one occasion does not include differences between occasions; more launches only make a
+false alarm more likely. Four occasions of a figure on this machine give its spread. With fewer, a difference holds for
+these two occasions only.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ LEAST_LAUNCHES = 4  # on each side
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """One figure in two stored runs, by logarithms of speeds (`log_speeds`)."""
+    """Figure in two stored runs, by logarithms of speeds (`log_speeds`)."""
 
     before: NDArray[np.float64]  # of A's launches
     after: NDArray[np.float64]  # of B's
-    history: NDArray[np.float64]  # of the figure of one program on this machine, one value for each occasion
+    history: NDArray[np.float64]  # of one program's figure on this machine, one value per occasion
 
     @property
     def has_history(self) -> bool:
@@ -44,25 +44,25 @@ class TwoRuns:
 
     @property
     def launches(self) -> int:
-        """On the side with fewer."""
+        """The number of launches on the side with fewer."""
         return min(len(self.before), len(self.after))
 
     @property
     def shorter(self) -> Unit:
-        """What `launches` counts."""
+        """The unit of `launches`."""
         if len(self.before) == len(self.after):
             return "launches on each side"
         return "launches of A" if len(self.before) < len(self.after) else "launches of B"
 
     @property
     def difference(self) -> float:
-        """The logarithm of B's speed over A's: of the means of logarithms."""
+        """The logarithm of B's speed over A's, from the means of logarithms."""
         return float(self.after.mean() - self.before.mean())
 
     def error(self) -> tuple[float, float]:
-        """The standard error of the difference, and its degrees of freedom.
+        """Return the standard error of the difference, and its degrees of freedom.
 
-        Of launches alone (Welch 1947), or with the spread between occasions for each side, where that is known.
+        From launches only (Welch 1947), or including the spread between occasions if it is known.
         """
         parts = [float(side.var(ddof=1)) / len(side) for side in (self.before, self.after)]
         if self.has_history:
@@ -72,7 +72,7 @@ class TwoRuns:
         return math.sqrt(sum(parts)), freedom
 
     def p(self) -> float:
-        """The two-sided p-value of no difference; needs two launches on each side."""
+        """Return the two-sided p-value of no difference; requires two launches on each side."""
         error, freedom = self.error()
         if self.difference == 0:
             return 1.0
@@ -86,10 +86,10 @@ def occasion_verdicts(
     adjusted: Callable[[NDArray[np.float64]], NDArray[np.float64]] = benjamini_hochberg,
     threshold: float = LEVEL,
 ) -> list[Verdict]:
-    """The verdict on each figure of two runs that were not interleaved.
+    """Return the verdict on each figure of two runs that were not interleaved.
 
-    With fewer than 4 occasions in its history a figure `differs`, or `no difference` is seen; else the words and the
-    interval hold for other occasions.
+    With fewer than 4 occasions in its history, the verdict is `differs` or `no difference detected`. Otherwise verdict
+    and interval hold for other occasions.
 
     Args:
         period: from the first launch to the last of both runs and of their histories.
@@ -108,7 +108,7 @@ def _verdict(runs: TwoRuns, differs: bool, period: Period, margin: float, level:
     (error, freedom), middle, end = runs.error(), runs.difference, math.log1p(margin)
     half = t_quantile(LEVEL, freedom) * error
     low, high = middle - half, middle + half
-    rounds = math.floor(freedom) + 1  # of a paired test with as many degrees of freedom
+    rounds = math.floor(freedom) + 1  # of a paired test with the same degrees of freedom
     number = len(runs.history) if runs.has_history else runs.launches
     claim: Claim = "ratio on other occasions" if runs.has_history else "ratio of two occasions"
     return Verdict(
@@ -116,16 +116,16 @@ def _verdict(runs: TwoRuns, differs: bool, period: Period, margin: float, level:
         Estimate(math.exp(low), math.exp(middle), math.exp(high), "student", claim, number, period),
         p=runs.p(),
         margin=margin,
-        hidden=math.expm1(max(abs(low), abs(high))),
-        findable=math.expm1(smallest_effect(rounds, level) * math.sqrt(rounds) * error),
+        max_undetected_effect=math.expm1(max(abs(low), abs(high))),
+        min_detectable_effect=math.expm1(smallest_effect(rounds, level) * math.sqrt(rounds) * error),
         number=runs.launches,
         unit="launches on each side",
     )
 
 
-def _word(runs: TwoRuns, differs: bool, same: bool) -> Word:
+def _word(runs: TwoRuns, differs: bool, equivalent: bool) -> Word:
     if not runs.has_history:
-        return "differs" if differs else "no difference seen"
+        return "differs" if differs else "no difference detected"
     if differs:
         return "faster" if runs.difference > 0 else "slower"
-    return "same" if same else "cannot tell"
+    return "equivalent" if equivalent else "undecided"

@@ -1,7 +1,7 @@
-"""Verdicts from paired rounds: both sides measured side by side in each round, in an order that is drawn.
+"""Verdicts from paired rounds: both sides are measured in each round, in random order.
 
-What a drift of the machine adds to both sides of a round is in no ratio. Student's test on the logarithms of the
-ratios serves to 11 rounds, signed ranks from 12, where they resist tails better.
+A drift of the machine that affects both sides of a round cancels in the ratio. Student's test on the logarithms of the
+ratios is used to 11 rounds, signed ranks from 12, which are more robust against tails.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[np.float64]"
 
 LEAST_ROUNDS = 4
-RANKED_ROUNDS = 12  # from so many rounds on, signed ranks
+RANKED_ROUNDS = 12  # least number of rounds for signed ranks
 
 
 def paired_p(x: Array) -> Array:
-    """The two-sided p-value of no difference.
+    """Return the two-sided p-value of no difference.
 
     Args:
         x: logarithms of ratios, shape (…, rounds), at least two rounds; p-values have shape (…).
@@ -41,7 +41,7 @@ def paired_p(x: Array) -> Array:
 
 
 def student_p(x: Array) -> Array:
-    """As `paired_p`, by Student's test for any number of rounds."""
+    """Return the p-value as `paired_p`, by Student's test for any number of rounds."""
     n = x.shape[-1]
     mean, spread = x.mean(axis=-1), x.std(axis=-1, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -50,7 +50,7 @@ def student_p(x: Array) -> Array:
 
 
 def _signed_rank_p(x: Array) -> Array:
-    """Wilcoxon's test by Walsh averages: as many are positive as the positive ranks add up to; zeros count half."""
+    """Return the p-value of Wilcoxon's test by Walsh averages; averages of zero count half."""
     n = x.shape[-1]
     averages = _walsh_averages(x)
     positive = (averages > 0).sum(axis=-1) + (averages == 0).sum(axis=-1) / 2
@@ -67,7 +67,7 @@ def _walsh_averages(x: Array) -> Array:
 
 @cache
 def _rank_sum_shares(n: int) -> Array:
-    """At index w, the probability that the ranks with a positive sign add up to w or less, without a difference."""
+    """Return at index w the probability that ranks with a positive sign sum to w or less under no difference."""
     ways = np.ones(1)
     for rank in range(1, n + 1):
         ways = (np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))) / 2
@@ -75,7 +75,7 @@ def _rank_sum_shares(n: int) -> Array:
 
 
 def centre(x: Array) -> Array:
-    """The middle of `paired_bounds`: the mean to 11 rounds, then Hodges and Lehmann's estimate.
+    """Return the middle of `paired_bounds`: the mean to 11 rounds, then Hodges and Lehmann's estimate.
 
     Args:
         x: as in `paired_p`, at least one round; the estimates have shape (…).
@@ -85,10 +85,10 @@ def centre(x: Array) -> Array:
 
 
 def paired_levels(before: Array, after: Array) -> tuple[float, float]:
-    """The levels of both sides of paired rounds, which differ by exactly the estimate of their difference.
+    """Return the levels of both sides of paired rounds, whose difference is exactly the estimate.
 
-    The centre of the rounds' midpoints, less and plus half of the centre of the differences. Medians of the two sides
-    differ by something else, and may contradict the sign of the difference.
+    The centre of the rounds' midpoints, minus and plus half of the centre of the differences. Medians of the two sides
+    have another difference, whose sign may even be opposite.
 
     Args:
         before, after: logarithms of the values of A and B in the same rounds, at least one.
@@ -98,7 +98,7 @@ def paired_levels(before: Array, after: Array) -> tuple[float, float]:
 
 
 def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
-    """Low end, middle and high end of the interval of the logarithm of the ratio, at 1 - level.
+    """Return low end, middle and high end of the interval of the logarithm of the ratio, at 1 - level.
 
     Student's about the mean to 11 rounds, then Hodges and Lehmann's (1963) from the Walsh averages.
 
@@ -116,7 +116,7 @@ def paired_bounds(x: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
 
 
 def ratio_in_rounds(x: Array, period: Period, level: float = LEVEL) -> Estimate:
-    """The ratio over paired rounds with its interval at 1 - level, 95 % unless it is one of several that are looked at.
+    """Return the ratio over paired rounds with its interval at 1 - level.
 
     Args:
         x: its logarithm in each round, at least two.
@@ -133,13 +133,13 @@ def paired_verdicts(
     adjusted: Callable[[Array], Array] = benjamini_hochberg,
     threshold: float = LEVEL,
 ) -> list[Verdict]:
-    """The verdict on each figure of a report.
+    """Return the verdict on each figure of a report.
 
-    A figure is faster or slower if its adjusted p-value is at most `threshold` and the ratio lies beyond the margin;
-    else the same if the interval at 1 - 2 `threshold` lies within it (two one-sided tests: Schuirmann 1987).
+    A figure is faster or slower if its adjusted p-value is at most `threshold` and the ratio is beyond the margin. It
+    is equivalent if the interval at 1 - 2 `threshold` is within the margin (two one-sided tests: Schuirmann 1987).
 
     Args:
-        figures: of each, the logarithms of B's speed over A's by round (differences of `log_speeds`).
+        figures: for each, the logarithms of B's speed over A's by round (differences of `log_speeds`).
         adjusted: p-values corrected for the number of figures: for a gate `holm`.
     """
     tested = [place for place, x in enumerate(figures) if len(x) >= LEAST_ROUNDS]
@@ -147,46 +147,48 @@ def paired_verdicts(
     differing = {place for place, adjusted_p in zip(tested, adjusted(p), strict=True) if adjusted_p <= threshold}
     level = LEVEL / max(1, len(tested))
     return [
-        verdict_of(x, place in differing, is_same(x, margin, threshold), period, margin, level)
+        verdict_of(x, place in differing, is_equivalent(x, margin, threshold), period, margin, level)
         for place, x in enumerate(figures)
     ]
 
 
-def is_same(x: Array, margin: float, threshold: float = LEVEL) -> bool:
-    """Whether each of two one-sided tests at `threshold` puts at least 4 rounds within its end of the margin."""
+def is_equivalent(x: Array, margin: float, threshold: float = LEVEL) -> bool:
+    """Return whether two one-sided tests at `threshold` confirm equivalence in at least 4 rounds."""
     if len(x) < LEAST_ROUNDS:
         return False
     low, _, high = paired_bounds(x, 2 * threshold)
     return bool(-math.log1p(margin) < low and high < math.log1p(margin))
 
 
-def verdict_of(x: Array, differs: bool, same: bool, period: Period, margin: float, level: float = LEVEL) -> Verdict:
-    """The verdict on one figure whose tests are decided.
+def verdict_of(
+    x: Array, differs: bool, equivalent: bool, period: Period, margin: float, level: float = LEVEL
+) -> Verdict:
+    """Return the verdict on one figure whose tests are decided.
 
     Args:
         x: logarithms of B's speed over A's, by round.
-        differs: whether a difference is proven; the verdict needs one beyond the margin too.
-        same: whether it is proven to be within the margin.
-        level: of the test, for the number of rounds that it needs.
+        differs: whether a difference is proven; the verdict also requires a ratio beyond the margin.
+        equivalent: whether the difference is proven to be within the margin.
+        level: of the test, for the required number of rounds.
     """
     rounds = len(x)
     if rounds < LEAST_ROUNDS:
         return no_verdict(rounds, "paired rounds", LEAST_ROUNDS, margin)
     speed = ratio_in_rounds(x, period)
     low, middle, high = map(math.log, (speed.low, speed.middle, speed.high))
-    word: Word = "same" if same else "cannot tell"
+    word: Word = "equivalent" if equivalent else "undecided"
     if differs and abs(middle) >= math.log1p(margin):
         word = "faster" if middle > 0 else "slower"
     spread = float(x.std(ddof=1))
-    unclear = word == "cannot tell" and spread > 0 and margin > 0
+    unclear = word == "undecided" and spread > 0 and margin > 0
     needed = rounds_needed(math.log1p(margin) / spread, level) if unclear else 0
     return Verdict(
         word,
         speed,
         p=float(paired_p(x)),
         margin=margin,
-        hidden=math.expm1(max(abs(low), abs(high))),
-        findable=math.expm1(smallest_effect(rounds, level) * spread),
+        max_undetected_effect=math.expm1(max(abs(low), abs(high))),
+        min_detectable_effect=math.expm1(smallest_effect(rounds, level) * spread),
         number=rounds,
         needed=needed if needed > rounds else None,
     )

@@ -1,7 +1,7 @@
-"""Places that work at the same time: how much slower the slowest is than the fastest, and how surely.
+"""Comparison of concurrent places: the slowest over the fastest, with an interval.
 
-Which two places these are is read from the same launches, and the more places there are, the further apart chance alone
-puts them: the interval is Tukey's for all pairs.
+The two places are selected from the same launches, and the range grows with the number of places by chance. Therefore
+the interval is Tukey's for all pairs.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _error_function = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def slowest_over_fastest(y: NDArray[np.float64], period: Period) -> tuple[Estimate, int, int]:
-    """The ratio of the speeds of the slowest and the fastest place, paired by launch, and which places these are.
+    """Return the speed ratio of the slowest and the fastest place, paired by launch, and their indices.
 
-    From three launches on with an interval: the wider of Tukey's for all pairs of places, whose residues are those of
-    places after launches (Miller 1981, section 2.1), and Student's of the pair alone, which knows a place that varies
-    more than others. Two launches give the ratio of the same two places in each.
+    Three or more launches give an interval: the wider of Tukey's for all pairs of places, with residues of a two-way
+    layout (Miller 1981, section 2.1), and Student's of the pair, which covers places with larger variance. Two launches
+    give the ratio of the same two places in each.
 
     Args:
         y: logarithms of the speed of each place in each launch, shape (launches, places), at least two places.
@@ -55,10 +55,10 @@ def slowest_over_fastest(y: NDArray[np.float64], period: Period) -> tuple[Estima
 
 @cache
 def studentized_range(number: int, freedom: float, level: float = LEVEL) -> float:
-    """What the range of `number` normal values, over their estimated deviation, exceeds with probability `level`.
+    """Return the upper `level` quantile of the studentized range of `number` normal values.
 
-    By integration over the deviation and over the place of the least value (Tukey 1953): 4.339 for 3 values and 6
-    degrees of freedom.
+    By integration over the deviation and over the least value (Tukey 1953): 4.339 for 3 values and 6 degrees of
+    freedom.
     """
     if number == 2:
         return math.sqrt(2) * t_quantile(level, freedom)
@@ -77,7 +77,7 @@ def studentized_range(number: int, freedom: float, level: float = LEVEL) -> floa
 
 
 def _range_shares(number: int, ranges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability that the range of so many normal values is at most each of these."""
+    """Return the probability that the range of so many normal values is at most each of these."""
     z = np.linspace(-8, 8, 641)
     density = np.exp(-(z**2) / 2)
     grid = np.linspace(-48, 8, 2241)

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Z95 = 1.959963984540054
-FEW_LAUNCHES = 6  # fewer have no interval of 95 % from order statistics
+FEW_LAUNCHES = 6  # least number for a 95 % interval from order statistics
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its 95 % confidence interval, in the value's unit."""
+    """Value with its 95 % confidence interval, in the value's unit."""
 
     low: float
     middle: float
@@ -32,10 +32,10 @@ class Interval:
 
 
 def median_interval(samples: Sequence[float] | NDArray[np.float64], correlation: float = 1.0) -> Interval:
-    """Median with the distribution-free interval from order statistics (Le Boudec 2010, theorem 2.1).
+    """Return the median with the distribution-free interval from order statistics (Le Boudec 2010, theorem 2.1).
 
-    `correlation` is how many samples in a row say the same thing (`correlation_time`): n samples then count as
-    n / correlation. With fewer than six that count, no such interval has 95 % coverage: the whole range is given.
+    `correlation` is the autocorrelation time in samples (`correlation_time`): n samples count as n / correlation. Fewer
+    than six independent samples give no 95 % interval; then the whole range is returned.
 
     Raises:
         ValueError: no samples.
@@ -54,7 +54,7 @@ def median_interval(samples: Sequence[float] | NDArray[np.float64], correlation:
 
 
 def thinned(samples: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """At most so many samples in their order, evenly chosen, with the least and the greatest of all."""
+    """Return at most so many samples in their order, evenly chosen, including the minimum and the maximum."""
     if len(samples) <= most:
         return samples
     extremes = {int(samples.argmin()), int(samples.argmax())}
@@ -63,7 +63,7 @@ def thinned(samples: NDArray[np.float64], most: int) -> NDArray[np.float64]:
 
 
 def correlation_time(samples: Sequence[float] | NDArray[np.float64]) -> float:
-    """How many samples in time order count as one, for the median: the integrated autocorrelation time, at least 1.
+    """Return the integrated autocorrelation time for the median, in samples, at least 1.
 
     A sample quantile of a dependent series has the variance of an independent one times the autocorrelation time of
     the series "above or below the median" (Heidelberger and Lewis 1984). It is summed up to the first pair of lags
@@ -85,10 +85,10 @@ def correlation_time(samples: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 def drift(samples: Sequence[float] | NDArray[np.float64]) -> float:
-    """Relative change of the median from the first half of the samples to the second; 0 where the intervals meet.
+    """Return the relative change of the median from the first half to the second; 0 if the intervals overlap.
 
-    A trend within a half is taken off before its correlation is looked at: else the very drift would pass for
-    correlation, widen both intervals and hide itself.
+    A linear trend within each half is removed before its autocorrelation is computed; otherwise the drift itself would
+    widen both intervals.
     """
     values = np.asarray(samples, dtype=np.float64)
     if len(values) < 12:
@@ -100,7 +100,7 @@ def drift(samples: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 def _level(part: NDArray[np.float64]) -> Interval:
-    """Median interval at the middle of a stretch with a straight trend; its tails turn neither trend nor interval."""
+    """Return the median interval at the middle of a half with a linear trend, robust against tails."""
     time = np.arange(len(part)) - (len(part) - 1) / 2
     flat = part - time * float(time @ _without_tails(part)) / float(time @ time)
     return median_interval(_without_tails(flat), correlation_time(flat))
@@ -112,14 +112,14 @@ def _without_tails(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def quantiles(samples: Sequence[float] | NDArray[np.float64], levels: Sequence[float]) -> tuple[float, ...]:
-    """Quantiles by linear interpolation (Hyndman and Fan 1996, type 7), levels in [0, 1]."""
+    """Return quantiles by linear interpolation (Hyndman and Fan 1996, type 7), levels in [0, 1]."""
     return tuple(float(q) for q in np.quantile(np.asarray(samples, dtype=np.float64), levels))
 
 
 def outliers(samples: Sequence[float] | NDArray[np.float64]) -> NDArray[np.bool_]:
-    """True for samples further than 5 scaled median absolute deviations from the median (Iglewicz and Hoaglin 1993).
+    """Return True for samples over 5 scaled median absolute deviations from the median (Iglewicz, Hoaglin 1993).
 
-    They are flagged and shown, never dropped.
+    Outliers are flagged and shown, never removed.
     """
     values = np.asarray(samples, dtype=np.float64)
     middle = np.median(values)

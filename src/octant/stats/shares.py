@@ -1,7 +1,7 @@
-"""Shares of time over launches: a sum over a sum, with an interval made on logits.
+"""Shares of time over launches: a sum over a sum, with an interval on logits.
 
-A median of shares says less than what was lost together, and does not add up with its causes: time that one launch in
-six lost is a sixth of its share in the sum, and nothing in the median.
+A median of shares would not equal the sum of its causes: a loss in one of six launches contributes a sixth to the
+pooled share, and nothing to the median.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def pooled_bounds(
     shares: NDArray[np.float64], wholes: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Low end, middle and high end of the pooled share: Student's interval on logits.
+    """Return low end, middle and high end of the pooled share: Student's interval on logits.
 
-    The middle is a ratio of two sums over launches; its variance is that of a ratio estimate (Cochran 1977, equation
-    6.13), and the delta method takes it to the logit, where no end leaves 0 … 1.
+    The middle is a ratio of two sums over launches. Its variance is that of a ratio estimate (Cochran 1977, equation
+    6.13), transformed to logits by the delta method, so that the ends stay within 0 … 1.
 
     Args:
         shares: shape (…, launches), at least two, 0 to 1; the ends have shape (…).
@@ -44,25 +44,25 @@ def pooled_bounds(
         half = t_quantile(LEVEL, k - 1) * deviation / (middle * (1 - middle))
         odds = middle / (1 - middle)
         low, high = (1 / (1 + np.exp(sign * half) / odds) for sign in (1, -1))
-    inside = (middle > 0) & (middle < 1)  # else every launch lost nothing, or all
+    inside = (middle > 0) & (middle < 1)  # otherwise every share is 0, or every share is 1
     return np.where(inside, low, middle), middle, np.where(inside, high, middle)
 
 
 def share_over_launches(shares: Sequence[float], wholes: Sequence[float], period: Period) -> Estimate:
-    """The share of the time of all launches together, with the interval that their number allows.
+    """Return the share of the total time of all launches, with the interval that their number allows.
 
     Two launches give both shares, one gives its own; neither is an interval.
 
     Args:
         shares: of each launch, 0 to 1.
-        wholes: of what each is the share, above 0, all in one unit.
+        wholes: the totals, above 0, all in one unit.
 
     Raises:
-        ValueError: no launches, or not as many wholes.
+        ValueError: no launches, or another number of totals.
     """
     k = len(shares)
     if not k or len(wholes) != k:
-        raise ValueError("a share over launches needs at least one launch, and the whole of each")
+        raise ValueError("a share over launches requires at least one launch, and the total of each")
     x, w = np.asarray(shares, np.float64), np.asarray(wholes, np.float64)
     if k <= 2:
         middle = float((x * w).sum() / w.sum())
@@ -74,8 +74,9 @@ def share_over_launches(shares: Sequence[float], wholes: Sequence[float], period
 
 
 def next_share(shares: Sequence[float], period: Period) -> Estimate | None:
-    """Where the share of one more launch would lie now, on logits; `None` for fewer than 6 launches or a share of 0 or
-    1, which have no logit.
+    """Return the prediction interval of the share of one more launch, on logits.
+
+    `None` for fewer than 6 launches, or if a share is 0 or 1, which has no logit.
     """
     if len(shares) < FEW_LAUNCHES or not all(0 < share < 1 for share in shares):
         return None

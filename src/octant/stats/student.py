@@ -1,4 +1,4 @@
-"""Student's t distribution, and how many rounds a paired test needs. Only numpy and the error function are used."""
+"""Student's t distribution and the power of paired tests, with numpy and the error function only."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LEVEL = 0.05  # of every test; intervals hold 1 - LEVEL
-POWER = 0.8  # the share of true differences that a planned number of rounds should find
-EXACT_ROUNDS = 1000  # more are never made, and take longer to count the more they are
+POWER = 0.8  # probability to detect a true difference in the planned number of rounds
+EXACT_ROUNDS = 1000  # largest number of rounds that is computed exactly
 _log_gamma = np.vectorize(math.lgamma, otypes=[np.float64])
 _error_function = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def two_sided_p(t: ArrayLike, freedom: ArrayLike) -> NDArray[np.float64]:
-    """The probability that Student's t lies at least this far from 0, on either side.
+    """Return the two-sided tail probability of Student's t.
 
     Args:
         t: any shape; infinite values have the probability 0.
@@ -36,8 +36,8 @@ def two_sided_p(t: ArrayLike, freedom: ArrayLike) -> NDArray[np.float64]:
 def _incomplete_beta(
     x: NDArray[np.float64], y: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The regularised incomplete beta function I_x(a, b), with y = 1 - x (Abramowitz and Stegun 1964, 26.5.8)."""
-    turned = x > (a + 1) / (a + b + 2)  # there the fraction converges quickly for the other tail
+    """Return the regularised incomplete beta function I_x(a, b), with y = 1 - x (Abramowitz and Stegun, 26.5.8)."""
+    turned = x > (a + 1) / (a + b + 2)  # the fraction converges faster for the other tail
     x, y, a, b = np.where(turned, y, x), np.where(turned, x, y), np.where(turned, b, a), np.where(turned, a, b)
     with np.errstate(divide="ignore"):
         front = np.exp(a * np.log(x) + b * np.log(y) + _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)) / a
@@ -47,7 +47,7 @@ def _incomplete_beta(
 
 
 def _beta_fraction(x: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The continued fraction of I_x(a, b), by Lentz's method as modified by Thompson and Barnett (1986)."""
+    """Return the continued fraction of I_x(a, b), by Lentz's method as modified by Thompson and Barnett (1986)."""
     c, d = np.ones(x.shape), 1 / _not_zero(1 - (a + b) * x / (a + 1))
     fraction = d
     for m in range(1, 1000):
@@ -69,9 +69,9 @@ def _not_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @cache
 def t_quantile(level: float, freedom: float) -> float:
-    """The t that Student's distribution exceeds, on either side, with probability `level`: 12.706 for 0.05 and 1.
+    """Return the two-sided quantile of Student's t at probability `level`: 12.706 for 0.05 and 1.
 
-    Newton's method from the normal quantile, which lies below: the tail is convex, so no step goes too far.
+    Newton's method from the smaller normal quantile; the tail is convex, so no step overshoots.
     """
     t = NormalDist().inv_cdf(1 - level / 2)
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
@@ -85,7 +85,7 @@ def t_quantile(level: float, freedom: float) -> float:
 
 
 def power(effect: float, rounds: int, level: float = LEVEL) -> float:
-    """The probability that Student's two-sided paired test finds a true difference.
+    """Return the probability that Student's two-sided paired test finds a true difference.
 
     Args:
         effect: the difference of logarithms over the standard deviation of one round's.
@@ -106,12 +106,12 @@ def power(effect: float, rounds: int, level: float = LEVEL) -> float:
 
 
 def rounds_needed(effect: float, level: float = LEVEL) -> int:
-    """The fewest paired rounds that find this effect (as in `power`, above 0) with probability `POWER`.
+    """Return the fewest paired rounds that detect this effect (as in `power`, above 0) with `POWER`.
 
-    Above `EXACT_ROUNDS` by the normal distribution, within a few rounds.
+    Above `EXACT_ROUNDS`, the normal approximation is used.
     """
     tail, hit = NormalDist().inv_cdf(1 - level / 2), NormalDist().inv_cdf(POWER)
-    rounds = max(3, math.ceil(((tail + hit) / effect) ** 2 + tail**2 / 2))  # exact but for a few rounds
+    rounds = max(3, math.ceil(((tail + hit) / effect) ** 2 + tail**2 / 2))  # within a few rounds
     if rounds > EXACT_ROUNDS:
         return rounds
     while power(effect, rounds, level) < POWER:
@@ -123,7 +123,7 @@ def rounds_needed(effect: float, level: float = LEVEL) -> int:
 
 @cache
 def smallest_effect(rounds: int, level: float = LEVEL) -> float:
-    """The least effect (as in `power`) that this many paired rounds, at least 3, find with probability `POWER`."""
+    """Return the least effect (as in `power`) that this many paired rounds, at least 3, detect with `POWER`."""
     low, high = 0.0, 1.0
     while power(high, rounds, level) < POWER:
         low, high = high, 2 * high

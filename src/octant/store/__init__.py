@@ -27,8 +27,8 @@ from octant.identity import Identity, identity_of
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.program import is_program
-from octant.record import Crossing, Failure, Point, RecordError
-from octant.record.written import failure_line
+from octant.record import Failure, LinkTraffic, Point, RecordError
+from octant.record.writer import failure_line
 from octant.request import Launch, Request, canonical, cell_count, cells_of
 from octant.store import environment, files, format1, index, run_request
 from octant.store.index import Listed
@@ -65,7 +65,7 @@ class StoredRun(RunRequest):
     repeated: tuple[Failure, ...] = ()  # of launches that were repeated since, and then gave all their results
     plans: Mapping[str, Planned] = field(default_factory=dict)  # by the launch's key, as it was started last
     repeats: Repeats | None = None  # launches of each cell of a program; `None`: not decided, or there is no program
-    crossings: Mapping[str, Crossing] = field(default_factory=dict)  # by the launch's key: of emulated links
+    link_traffic: Mapping[str, LinkTraffic] = field(default_factory=dict)  # by the launch's key: of emulated links
     damaged: tuple[str, ...] = ()  # "records.jsonl, line 7: why"
     torn: tuple[str, ...] = ()  # the same of last lines without an end, which may still be written
 
@@ -83,7 +83,7 @@ class StoredRun(RunRequest):
         )
 
     def repeats_of(self, request: Request) -> int:
-        """How many launches a request of a program has: as many as it asks for, or fewer if that was decided."""
+        """Return the number of launches of a program's request: the requested number, or fewer if that was decided."""
         return min(request.repeats, self.repeats.repeats) if self.repeats else request.repeats
 
     @cached_property
@@ -91,15 +91,15 @@ class StoredRun(RunRequest):
         return {request.key: request for request in (*self.requests, *(launch.request for launch in self.launches))}
 
     def request_of(self, launch: str) -> Request | None:
-        """What the launch of that key asks; `None` where nobody asked for it."""
+        """Return the request of the launch with this key; `None` if there is none."""
         return self._requests.get(launch.rpartition("-")[0])
 
     def identity_of(self, point: Point) -> Identity:
-        """What the results of one of its points are of."""
+        """Return the identity of the results of a point."""
         return identity_of(point, self.request_of(point.launch), self.plans.get(point.launch))
 
     def remaining(self) -> tuple[Launch, ...]:
-        """The launches, or cells of them, without a result; what was wrong or is not supported is not asked again.
+        """Return the launches, or cells of them, without a result; wrong or unsupported ones are not repeated.
 
         Of an imported run there are none: it cannot be gone on with here.
         """
@@ -130,7 +130,7 @@ class StoredRun(RunRequest):
 
 
 def finished_cells(points: Iterable[Point], failures: Iterable[Failure]) -> dict[str, list[Mapping[str, str]]]:
-    """The knobs of what need not be asked again, by launch: results, and what fails however often it is asked."""
+    """Return the knobs of cells that are not repeated, by launch: results, and permanent failures."""
     done: dict[str, list[Mapping[str, str]]] = {}
     for point in points:
         done.setdefault(point.launch, []).append(point.knobs)
@@ -188,15 +188,15 @@ class Store:
         imported: Sequence[ImportedFile] = (),
         benchmark: str = "",
     ) -> StoredRun:
-        """A new run with nothing measured yet.
+        """Create a run without measurements.
 
         Args:
-            order: (ask, repeat) of each launch; `None`: ask by ask; empty: launches are decided one by one.
+            order: (request, repeat) of each launch; `None`: request by request; empty: launches are decided one by one.
             seed: of this order and of those inside launches; a study has its own.
-            pair: for one of two runs that are measured in turn: its id (`new_ids`), and what it is one side of.
+            pair: for one of two paired runs: its id (`new_ids`), and the pair.
             screen: what the first screen of its report shows; `None`: the report chooses.
             imported: the files of other tools that it is read from (`store.imported`).
-            benchmark: the command that asks for a set of tests; "": none does.
+            benchmark: the command that requests a set of tests; "": none.
 
         Raises:
             Refusal: the store cannot be written.
@@ -205,8 +205,9 @@ class Store:
         if order is None:
             order = [(number, repeat) for number, request in enumerate(requests) for repeat in range(request.repeats)]
         question = RunRequest(
-            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(requests), tuple(order),
-            study.seed if study else seed, study, settings=tuple(settings), pair=pair[1] if pair else None,
+            who, title, now.isoformat(timespec="seconds"), machine, recorded_environment(), tuple(requests),
+            tuple(order), study.seed if study else seed, study, settings=tuple(settings),
+            pair=pair[1] if pair else None,
             screen=screen or DeclaredScreen(), imported=tuple(imported), benchmark=benchmark,
         )  # fmt: skip
         try:
@@ -216,7 +217,7 @@ class Store:
         except OSError as error:
             raise Refusal(
                 f"cannot write to the store {self.root} ({error.strerror}); "
-                f"{remedy_for_writing(error)}, or try --store with a folder of yours"
+                f"{remedy_for_writing(error)}, or try --store DIR"
             ) from error
         return StoredRun(**vars(question), id=folder.name, folder=folder)
 
@@ -230,12 +231,12 @@ class Store:
         try:
             files.make_folder(folder)
         except OSError as error:
-            hint = "try -o FILE, or --store with a folder of yours"
+            hint = "try -o FILE, or --store DIR"
             raise Refusal(f"cannot write to the store {self.root} ({error.strerror}); {hint}") from error
         return folder / name
 
     def append(self, run: StoredRun, *failures: Failure) -> None:
-        """Adds failures that the kernel could not record itself.
+        """Add failures that the kernel could not record.
 
         Raises:
             Refusal: the store cannot be written.
@@ -243,7 +244,7 @@ class Store:
         append_durably(run.records, [failure_line(failure) for failure in failures])
 
     def decide_repeats(self, run: StoredRun, decided: Repeats) -> None:
-        """Records how many launches the cells of the run's programs have.
+        """Record the number of launches per cell of the run's programs.
 
         Raises:
             Refusal: the store cannot be written.
@@ -251,7 +252,7 @@ class Store:
         append_durably(run.plan, [run_request.repeats_line(decided)])
 
     def read(self, name: str) -> StoredRun:
-        """One run by its id. Samples stay in its file until they are asked for.
+        """Read a run by its id. Samples are read only on demand.
 
         Raises:
             Refusal: no such run, or its description cannot be read.
@@ -276,7 +277,7 @@ class Store:
             return []
         except OSError as error:
             why = f"cannot read the store {self.root} ({error.strerror})"
-            raise Refusal(f"{why}; try --store with a folder of yours") from error
+            raise Refusal(f"{why}; try --store DIR") from error
 
     def runs(self) -> list[StoredRun]:
         """All runs, oldest first.
@@ -287,11 +288,11 @@ class Store:
         return [self.read(name) for name in self.ids()]
 
     def list_runs(self) -> list[Listed]:
-        """Every run as a list shows it, oldest first; one that cannot be read says why, and hides no other."""
+        """Return every run as listed, oldest first; an unreadable run has a reason and hides no other."""
         return index.rows(self.root, self.ids(), self._row_of)
 
     def runs_like(self, run: StoredRun, imported: bool = False) -> Iterator[StoredRun]:
-        """The other runs that are of the same machine and can be read, the newest first, one at a time.
+        """Yield the other readable runs of the same machine, newest first.
 
         Args:
             imported: imported runs too; for an imported run, all.
@@ -315,7 +316,7 @@ class Store:
         )  # fmt: skip
 
     def newest(self) -> tuple[StoredRun, tuple[str, ...]]:
-        """The last run that can be read, and why those after it cannot.
+        """Return the last readable run, and why later ones cannot be read.
 
         Raises:
             Refusal: there is none.
@@ -348,7 +349,7 @@ class Store:
             return self.read(ids[-1])
         fitting = [name] if name in ids else [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
-            what = f"{len(fitting)} runs start so" if fitting else "no such run"
+            what = f"{len(fitting)} runs begin with it" if fitting else "no such run"
             hint = suggestion(name, [*(fitting or ids)[-5:], *words])
             raise Refusal(f"cannot find the run {name!r} ({what}); {hint}", Exit.WRONG_WORD)
         return self.read(fitting[0])
@@ -360,17 +361,17 @@ def _empty_store(name: str, root: Path) -> Refusal:
 
 
 def open_store(path: Path | None = None) -> Store:
-    """The store at `path`, else at OCTANT_STORE, else `octant-store` in the current folder."""
+    """Return the store at `path`, or at OCTANT_STORE, or `octant-store` in the current folder."""
     return Store(path or Path(os.environ.get("OCTANT_STORE") or "octant-store"))
 
 
 def recorded_environment() -> dict[str, str]:
-    """The variables of this process that a run records."""
+    """Return the variables of this process that a run records."""
     return environment.recorded(os.environ)
 
 
 def new_ids() -> tuple[str, str]:
-    """The ids of two runs that are measured in turn, in the order in which they sort."""
+    """Return the ids of two paired runs, in sorting order."""
     now = datetime.datetime.now().astimezone()
     return _new_id(now), _new_id(now + datetime.timedelta(milliseconds=1))
 
@@ -404,7 +405,7 @@ def _new_folder(runs: Path, now: datetime.datetime, name: str) -> Path:
 
 
 def append_durably(path: Path, lines: Iterable[str]) -> None:
-    """Adds lines and waits until they are on disk; a torn last line is ended before.
+    """Append lines and wait until they are on disk; a torn last line is ended first.
 
     Raises:
         Refusal: the file cannot be written.
@@ -447,16 +448,14 @@ def _read(folder: Path) -> StoredRun:
         repeated=repeated,
         plans=plans,
         repeats=repeats,
-        crossings=records.crossings,
+        link_traffic=records.link_traffic,
         damaged=(*problems, *records.tail.damaged),
         torn=tuple(text for text in (torn, records.tail.torn) if text),
     )
 
 
 def _read_plans(path: Path, question: RunRequest) -> tuple[dict[str, Planned], Repeats | None, list[str], str]:
-    """What was started, by the launch's key; the number of launches, as it was decided first; and what is wrong with
-    lines, and with the last where it is torn.
-    """
+    """Return the started launches by key, the first decision on their number, damaged lines, and a torn last line."""
     tail = Tail(path)
     requests = {request.key: request for request in question.requests}
     plans, repeats, cells = dict[str, Planned](), None, 0

@@ -31,7 +31,7 @@ _SECRET_VALUE = re.compile(
 
 
 def recorded(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a run records, by name; what older versions recorded more of is left out likewise."""
+    """Return the variables that a run records, by name; further ones of older versions are removed."""
     return {name: value for name, value in sorted(environment.items()) if may_be_recorded(name, value)}
 
 

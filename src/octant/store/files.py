@@ -9,7 +9,7 @@ FOLDER_MODE, FILE_MODE = 0o700, 0o600
 
 
 def make_folder(path: Path) -> None:
-    """The folder and those above it.
+    """Create the folder and its parents.
 
     Raises:
         OSError: it cannot be made.
@@ -31,7 +31,7 @@ def write_durably(path: Path, text: str) -> None:
 
 
 def open_for_append(path: Path) -> int:
-    """A descriptor whose writes go to the end of the file, which is made if it is not there.
+    """Yield a descriptor that appends to the file, which is created if necessary.
 
     Raises:
         OSError: it cannot be opened, or is a link.
@@ -40,7 +40,7 @@ def open_for_append(path: Path) -> int:
 
 
 def append_line(descriptor: int, line: str) -> None:
-    """One more line; a last line that was torn is ended before, so that this one stands by itself.
+    """Append a line; a torn last line is ended first.
 
     Raises:
         OSError: it cannot be written whole.
@@ -53,7 +53,7 @@ def append_line(descriptor: int, line: str) -> None:
 
 
 def end_torn_line(descriptor: int) -> None:
-    """Ends a last line that was torn.
+    """End a torn last line.
 
     Raises:
         OSError: it cannot be written.

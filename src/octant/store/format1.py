@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from octant.machine.codec import StoredMachine
 from octant.record import Natural
 from octant.record.format1 import NAMES
-from octant.record.renamed import todays_name
+from octant.renamed import current_knobs, current_workload
 from octant.request import Count, Host, Presentation, Request, Shape, Subject, cell_count
 from octant.store.environment import recorded
 from octant.store.run_request import RunRequest, Seed, StudyRequest, check_cells, check_start, of_earlier_version
@@ -43,10 +43,11 @@ class _Launch(Struct):
         return f"{self.workload}-{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:10]}-{self.repeat}"
 
     def request(self, repeats: int) -> Request:
-        """What it asks today."""
-        name = todays_name(NAMES.get(self.workload, self.workload))
+        """Return the equivalent current request."""
+        name = current_workload(NAMES.get(self.workload, self.workload))
         shape = Shape(self.ranks, self.place, tuple(self.hosts), self.launcher)
-        return Request(Subject(name), self.knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
+        knobs = current_knobs(name, self.knobs)
+        return Request(Subject(name), knobs, shape, self.mpi, Presentation(self.title, self.table), repeats)
 
 
 class _Study(Struct):
@@ -72,10 +73,10 @@ _ASKED = msgspec.json.Decoder(_RunRequest)
 
 
 def read_run_request(text: bytes) -> RunRequest:
-    """What a text of format 1 says.
+    """Read a text of format 1.
 
     Raises:
-        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+        ValueError: a member is missing, of the wrong type or out of range; the message names it.
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)

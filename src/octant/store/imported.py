@@ -13,15 +13,15 @@ from octant.failure import Exit, Refusal
 from octant.foreign import Output, Row, Table, Value, named
 from octant.machine import Cpu, CpuSet, Machine, Processor, Topology
 from octant.record import Failure, Point, Process, Result, Samples
-from octant.record.written import failure_line, launch_line, point_line
+from octant.record.writer import failure_line, launch_line, point_line
 from octant.request import Launch, Presentation, Request, Shape, Subject, comparable
 from octant.store import Store, StoredRun, append_durably
 from octant.store.run_request import ImportedFile
 
 SWEPT = "bytes"
-"""The knob that varies within a request; others tell asks apart."""
+"""Knob that varies within a request; other knobs distinguish requests."""
 MEMORY, NOT_STATED = "memory", "not-stated"
-"""The knob that says where buffers are, and its value if a reader knows only that they may differ."""
+"""Knob for the location of buffers, and its value if the output only shows that they may differ."""
 _Conditions = tuple[str, frozenset[tuple[str, str]], int | None]
 NAME_WIDTH = 32
 """Characters of the name of a figure with its ranks or threads, as in `octant.analysis.names`."""
@@ -29,14 +29,14 @@ NAME_WIDTH = 32
 
 @dataclass
 class _Question:
-    """A request in the making, and what files say of each of its cells, an occurrence a launch."""
+    """A request under construction, with the rows of each cell; each occurrence is a launch."""
 
     request: Request
     cells: dict[str, list[tuple[int, Row, Table]]] = field(default_factory=dict)  # by size; int: number of the file
 
     @property
-    def asked(self) -> Request:
-        """With the sizes that were found, and as many launches as the cell that occurs most often."""
+    def complete_request(self) -> Request:
+        """The request with all sizes, and as many launches as its most frequent cell has."""
         sizes = {SWEPT: ",".join(self.cells)} if "" not in self.cells else {}
         return replace(
             self.request, knobs={**self.request.knobs, **sizes}, repeats=max(map(len, self.cells.values()))
@@ -46,14 +46,14 @@ class _Question:
 def create(
     store: Store, tool: str, outputs: Sequence[tuple[Path, Output]], machine: str = "", ranks: int | None = None
 ) -> StoredRun:
-    """A new run with what these files say.
+    """Create a run from imported files.
 
     Args:
         machine: what the machine is called that they are of; "": by the first file.
-        ranks: how many processes there were where a file does not say it; `None`: they stay unstated.
+        ranks: number of processes, if a file does not state it; `None`: it remains unstated.
 
     Raises:
-        Refusal: two files say the same, or the store cannot be written.
+        Refusal: two files have the same content, or the store cannot be written.
     """
     _check_each_once(outputs)
     questions: dict[str, _Question] = {}
@@ -67,7 +67,7 @@ def create(
         unknown_machine(
             machine or outputs[0][0].name, next((o.architecture for _, o in outputs if o.architecture), "")
         ),
-        [question.asked for question in questions.values()],
+        [question.complete_request for question in questions.values()],
         who=f"import {tool}",
         imported=tuple(
             _file(path, output, [*_unstated_ranks([one for n, one in apart if n == number]), *repeated.get(number, ())])
@@ -80,16 +80,16 @@ def create(
 
 
 def _check_each_once(outputs: Sequence[tuple[Path, Output]]) -> None:
-    """The same output twice would count as two launches that agree."""
+    """Refuse the same output twice, which would count as two launches that agree."""
     for place, (path, output) in enumerate(outputs):
         for earlier, other in outputs[:place]:
             if output == other:
-                same = "it is given twice" if path == earlier else f"{earlier} says the same, number for number"
-                raise Refusal(f"cannot count {path} as a launch ({same}); try it once", Exit.WRONG_WORD)
+                same = "the file is given twice" if path == earlier else f"{earlier} has the same numbers"
+                raise Refusal(f"cannot import {path} as a further launch ({same}); give it once", Exit.WRONG_WORD)
 
 
 def unknown_machine(name: str, architecture: str = "") -> Machine:
-    """A machine of which only its name is known; runs of one name are of one machine."""
+    """Return a machine of which only the name is known; runs with the same name are of the same machine."""
     topology = Topology((Cpu(0, 0, 0, None),), (), (), CpuSet([0]))
     processor = Processor("not told", name, "unknown", frozenset(), None)
     return Machine(name, topology, processor, 0, (), {"architecture": architecture} if architecture else {})
@@ -98,7 +98,7 @@ def unknown_machine(name: str, architecture: str = "") -> Machine:
 def _kept_apart(outputs: Sequence[tuple[Path, Output]], ranks: int | None) -> list[tuple[int, Table]]:
     """Return the tables with the numbers of their files, in order, each with the number of ranks if that is known.
 
-    Tables of one benchmark that lack their number of ranks, or the place of their buffers, may differ in it: they are
+    Tables of one benchmark without number of ranks, or location of buffers, may differ in it: they are
     no launches of one cell. The knob `table` numbers the former; a reader numbers the latter within its file.
     """
     tables = [
@@ -135,14 +135,14 @@ def _unstated_ranks(tables: Sequence[Table]) -> list[str]:
     remarks = [f"the number of ranks of {names} is not stated; give --ranks N if you know it"]
     if apart := dict.fromkeys(table.benchmark for table in unstated if "table" in table.knobs):
         remarks.append(
-            f"several tables of {', '.join(apart)} may have different numbers of ranks: they are kept apart (table=1, "
-            "2, …)"
+            f"several tables of {', '.join(apart)} may have different numbers of ranks: they are separate figures "
+            "(table=1, 2, …)"
         )
     return remarks
 
 
 def _repeated(questions: Mapping[str, _Question]) -> dict[int, list[str]]:
-    """Return by file remarks on benchmarks of which several tables were taken for launches of one cell."""
+    """Return remarks, by file, on benchmarks with several tables that are launches of one cell."""
     lines: dict[tuple[int, str], dict[int, None]] = {}
     for question in questions.values():
         for occurrences in question.cells.values():
@@ -156,7 +156,7 @@ def _repeated(questions: Mapping[str, _Question]) -> dict[int, list[str]]:
         first = ", ".join(map(str, list(where)[:3])) + (", …" if len(where) > 3 else "")
         remarks.setdefault(number, []).append(
             f"{len(where)} tables of {benchmark} (lines {first}) are launches of the same cells; if they ran under "
-            "different conditions, such as other placements, import each with a command of its own"
+            "different conditions, such as other placements, import each of them separately"
         )
     return remarks
 
@@ -178,7 +178,7 @@ def _unstated(table: Table) -> tuple[str, ...]:
 
 
 def _differing_knobs(tables: Iterable[Table]) -> dict[str, list[str]]:
-    """Return by benchmark the knobs of which its tables have several values, in their order in the file."""
+    """Return the knobs with several values in the tables of each benchmark, in the order of the file."""
     seen: dict[str, list[Table]] = {}
     for table in tables:
         seen.setdefault(table.benchmark, []).append(table)
@@ -190,7 +190,7 @@ def _differing_knobs(tables: Iterable[Table]) -> dict[str, list[str]]:
 
 
 def _short_name(table: Table, differing: Sequence[str]) -> str:
-    """Return the benchmark with what tells its tables apart, or "" if a tile has no room for that.
+    """Return the benchmark with the knobs that distinguish its tables; "" if this is too long for a tile.
 
     `LU, class A`; `hpl 184320` where the names of the knobs are too long.
     """
@@ -203,10 +203,10 @@ def _short_name(table: Table, differing: Sequence[str]) -> str:
 
 
 def _add(questions: dict[str, _Question], tool: str, number: int, table: Table, differing: Sequence[str]) -> None:
-    """Sorts the rows of a table by ask and cell.
+    """Sort the rows of a table by request and cell.
 
     Args:
-        differing: knobs that tell the tables of its benchmark apart: they are in the short name.
+        differing: knobs that distinguish the tables of its benchmark; they are in the short name.
     """
     short = _short_name(table, [name for name in differing if name in table.knobs])
     ours = named(tool, table.benchmark, table.knobs)
@@ -228,8 +228,8 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table, 
 
 
 def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Iterable[str]:
-    """The records of a request: when each launch started, where the tool says it, then its points and failures."""
-    request, begun = question.asked, set[int]()
+    """Yield the records of a request: starting times, if the tool states them, then points and failures."""
+    request, begun = question.complete_request, set[int]()
     for size, occurrences in question.cells.items():
         for repeat, (number, row, table) in enumerate(occurrences):
             launch, (path, output) = Launch(request, repeat).key, outputs[number]
@@ -264,13 +264,13 @@ def _point(
         notes={
             "imported": source,
             "lines": _lines_text(row.values),
-            **({} if table.verified else {"unverified": "the tool does not say that the result is right"}),
+            **({} if table.verified else {"unverified": "the benchmark does not verify its results"}),
         },
     )
 
 
 def _lines_text(values: Sequence[Value]) -> str:
-    """Where in the file the figures stand: `35`, or `450 (time), 451 (performance)`."""
+    """Return the lines of the figures in the file: `35`, or `450 (time), 451 (performance)`."""
     numbers = {one.line for one in values}
     if len(numbers) == 1:
         return str(values[0].line)

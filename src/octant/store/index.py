@@ -45,7 +45,7 @@ _ROW = msgspec.json.Decoder(Listed)
 
 
 def rows(root: Path, names: Iterable[str], read: Callable[[str], Listed]) -> list[Listed]:
-    """The rows of these runs, in this order; `read` makes those that the index does not have."""
+    """Return the rows of these runs in this order; `read` makes those that the index does not contain."""
     stamps = {name: _stamp(root / "runs" / name) for name in names}
     if not stamps:
         return []  # a folder without runs need not be a store, and nothing is written there
@@ -86,7 +86,7 @@ def _decode(row: bytes) -> Listed | None:
 
 @contextlib.contextmanager
 def _open_index(root: Path) -> Iterator[sqlite3.Connection | None]:
-    """The index, made anew if it is broken; `None` where there can be none."""
+    """Open the index, or create it again if it is broken; `None` if that is impossible."""
     path = root / NAME
     index = _connect(path)
     if index is None:
@@ -127,7 +127,7 @@ def _stored_rows(index: sqlite3.Connection) -> Mapping[str, tuple[str, bytes]]:
 
 
 def _keep(index: sqlite3.Connection, fresh: Iterable[tuple[str, str, bytes]], gone: Iterable[str]) -> None:
-    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):  # somebody else is writing it, or the disk is full
+    with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):  # another process is writing it, or the disk is full
         index.execute("BEGIN IMMEDIATE")
         index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", fresh)
         index.executemany("DELETE FROM runs WHERE id = ?", [(name,) for name in gone])

@@ -59,17 +59,17 @@ def read_kept(run: Path, file: KeptFile) -> bytes:
     except OSError as error:
         raise RecordError(f"{name} cannot be read ({error.strerror})") from error
     if content is None:
-        raise RecordError(f"{name} cannot be read (it is no plain file)")
+        raise RecordError(f"{name} cannot be read (not a regular file)")
     if len(content) != file.bytes:
         raise RecordError(f"{name} is damaged: it does not have {file.bytes} bytes")
     if f"{zlib.crc32(content):08x}" != file.crc:
-        raise RecordError(f"{name} is damaged: its checksum is another")
+        raise RecordError(f"{name} is damaged: its checksum differs")
     return content
 
 
 @contextlib.contextmanager
 def offered_folder(records: Path) -> Iterator[Path]:
-    """An empty folder beside the records, into which a program puts files; removed at the end.
+    """Yield an empty folder next to the records, into which a program writes files; it is removed at the end.
 
     `progress.remove_leftovers` removes the folder of a process that was killed, by its name.
 
@@ -85,12 +85,12 @@ def offered_folder(records: Path) -> Iterator[Path]:
 
 
 def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
-    """Store the files in the folder `source` in the run's folder, durably; one that cannot be stored says why.
+    """Store the files in the folder `source` in the run's folder, durably; a file that cannot be stored has a reason.
 
     Args:
         run: folder of the run.
         launch: key of the launch that left the files.
-        source: what a program put there; folders, links and devices in it are left out.
+        source: files of a program; folders, links and devices are skipped.
     """
     return store_outputs(run, launch, {}, (), source)
 
@@ -98,13 +98,13 @@ def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
 def store_outputs(
     run: Path, launch: str, outputs: Mapping[str, Path], found: Iterable[MatchedFile] = (), offered: Path | None = None
 ) -> tuple[KeptFile, ...]:
-    """Store what a program printed and the files that the user asked for, as `store_files` does.
+    """Store the output of a program and the requested files, as `store_files` does.
 
     A stream to which nothing was written is not stored. The name of a file in a folder is its path, with `_` for `/`.
 
     Args:
         outputs: files with what it printed, by the names under which they are stored.
-        found: files that the user asked for.
+        found: requested files.
         offered: the folder into which the program may have put further files; `None`: they are not stored.
 
     Raises:
@@ -154,7 +154,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _further(count: int) -> tuple[KeptFile, ...]:
-    """What stands for the files beyond those that a launch may leave."""
+    """Return an entry for the files that exceed the limit of a launch."""
     more = count - MOST_FILES
     why = f"{more} files beyond {MOST_FILES} of a launch"
     return (KeptFile("further-files", _KIND, 0, left_out=why),) if more > 0 else ()
@@ -181,7 +181,7 @@ class _Writer:
                 content = _read_plain(opened, min(MOST_FILE_BYTES, MOST_LAUNCH_BYTES - self._bytes))
             if why := self._refused(name, content, size):
                 return KeptFile(shown, _KIND, size, left_out=why)
-            assert content is not None  # noqa: S101 - `_refused` has said so
+            assert content is not None  # noqa: S101 - see `_refused`
             stored = self._write(f"0.0.{name}", content)
         except OSError as error:
             return KeptFile(shown, _KIND, size, left_out=error.strerror or "cannot be read or written")
@@ -191,7 +191,7 @@ class _Writer:
     def _refused(self, name: str, content: bytes | None, size: int) -> str:
         """Why a file is not stored; empty: it is."""
         if content is None:
-            return "no plain file"
+            return "not a regular file"
         if not re.fullmatch(KEPT_NAME, name) or len(name) > 64:
             return "its name is not at most 64 letters, digits and . _ - after a letter or digit"
         if size > MOST_FILE_BYTES or len(content) > MOST_FILE_BYTES:

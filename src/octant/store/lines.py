@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from octant.record import Crossing, Failure, Point, RecordError
+from octant.record import Failure, LinkTraffic, Point, RecordError
 from octant.record.lines import Reader
 from octant.request import cell_count
 from octant.store.run_request import MOST_CELLS
@@ -62,13 +62,13 @@ class Tail:
             file.seek(self._offset)
             while (text := file.readline(MOST_BYTES)) and len(self.damaged) <= MOST_DAMAGED:
                 if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
-                    self.torn = f"{self.path.name}, line {self.number + 1}: torn: it has no end"
+                    self.torn = f"{self.path.name}, line {self.number + 1}: torn: the line has no end"
                     return
                 line = LineLocation(self.path, self._offset, len(text))
                 self._offset = file.tell()
                 self.number += 1
                 if len(self.damaged) == MOST_DAMAGED:
-                    self.reject(f"more than {MOST_DAMAGED} lines are damaged; the rest is not read")
+                    self.reject(f"more than {MOST_DAMAGED} lines are damaged; further lines are not read")
                 elif not text.endswith(b"\n"):
                     self.reject(f"longer than {MOST_BYTES >> 20} MiB")
                 elif text == b"\n":
@@ -77,11 +77,11 @@ class Tail:
                     yield line, text
 
     def reject(self, why: str) -> None:
-        """Notes that the line that was read last is damaged."""
+        """Record that the last line read is damaged."""
         self.damaged.append(f"{self.path.name}, line {self.number}: {why}")
 
     def _skip_empty(self, file: io.BufferedReader) -> None:
-        """Counts empty lines by the block: there may be a hundred million."""
+        """Count empty lines by the block, because there may be a hundred million."""
         while ahead := file.peek():
             found = _EMPTY.match(ahead)
             count = found.end() if found else 0
@@ -93,7 +93,7 @@ class Tail:
 
 
 def _skip_line(more: Callable[[int], bytes]) -> bool:
-    """Reads on to the end of a line; whether there is one."""
+    """Read to the end of a line; return whether it has one."""
     while text := more(MOST_BYTES):
         if text.endswith(b"\n"):
             return True
@@ -116,9 +116,9 @@ class Records:
         self._failed_cells = 0
 
     @property
-    def crossings(self) -> Mapping[str, Crossing]:
+    def link_traffic(self) -> Mapping[str, LinkTraffic]:
         """What crossed emulated links, by launch, as far as the file was read."""
-        return {self._keys.get(launch, launch): one for launch, one in self._reader.crossings.items()}
+        return {self._keys.get(launch, launch): one for launch, one in self._reader.link_traffic.items()}
 
     def read_new(self) -> tuple[list[Point], list[Failure]]:
         """Those behind what was read before.
@@ -152,9 +152,9 @@ class Records:
         """Count the cells of a failure, whose lists of values multiply.
 
         Raises:
-            RecordError: all failures together have more cells than a run may ask for.
+            RecordError: all failures together have more cells than a run may request.
         """
         if isinstance(record, Failure):
             self._failed_cells += cell_count(record.knobs)
             if self._failed_cells > MOST_CELLS:
-                raise RecordError(f"the failures so far are of more than {MOST_CELLS} cells")
+                raise RecordError(f"the failures contain more than {MOST_CELLS} cells")

@@ -37,13 +37,13 @@ def lock(folder: Path, report: Callable[[str], None]) -> Iterator[None]:
             stack.enter_context(_held(root / FOLDER / name))
         except BlockingIOError:
             raise Refusal(
-                f"cannot go on with {name} (another octant is measuring it); try again when it has ended"
+                f"cannot continue {name} (another octant process is measuring it); try again after it has ended"
             ) from None
         except OSError as error:
             if error.errno != errno.EROFS:  # nothing can be measured there either
                 report(
-                    f"cannot lock runs in {root} ({error.strerror}); nothing prevents two processes from measuring "
-                    "the same run at the same time"
+                    f"cannot lock runs in {root} ({error.strerror}); do not measure one run with two processes "
+                    "at the same time"
                 )
         yield
 

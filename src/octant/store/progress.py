@@ -1,4 +1,4 @@
-"""`records.jsonl.progress`: how far a long repetition is, as its kernel says while it runs."""
+"""`records.jsonl.progress`: progress of a long repetition, reported by its kernel."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from octant.untrusted import read_text
 
 MOST_BYTES = 4096
 _ELSEWHERE = re.compile(r"octant-[0-9a-f]{16}")
-"""Names that nobody else gives: process and moment are in them."""
+"""Unique names, which contain process and time."""
 
 
 class Reached(Struct):
@@ -36,7 +36,7 @@ def path_of(records: Path) -> Path:
 
 
 def progress_of(records: Path, launch: str) -> Reached | None:
-    """How far the launch of that key is; `None` where its kernel does not say."""
+    """Return the progress of the launch with this key; `None` if its kernel reports none."""
     try:
         with path_of(records).open("rb") as file:
             progress = _PROGRESS.decode(file.read(MOST_BYTES))
@@ -46,10 +46,10 @@ def progress_of(records: Path, launch: str) -> Reached | None:
 
 
 def remove_leftovers(records: Path) -> None:
-    """Removes what a launch that was killed leaves beside its records: progress, reports of octant-link, octant-bind
+    """Remove what a killed launch left with its records: progress, reports of octant-link, octant-bind
     and guards, folders for files and copies.
 
-    Folders say which files their kernel had elsewhere; of those only ours go, and only if the folder is ours too.
+    Markers name files that a kernel had elsewhere. Only files of this user in folders of this user are removed.
     """
     for path in records.parent.glob(f"{records.name}.*"):
         if path.is_symlink() or path.name.endswith((".progress", ".progress.new", ".link", ".refusal", ".guard")):
@@ -60,9 +60,9 @@ def remove_leftovers(records: Path) -> None:
 
 
 def _remove_elsewhere(scratch: Path) -> None:
-    """Removes files that a kernel had in a folder of the user's choice: those with the name that a marker has.
+    """Remove files of a kernel in a folder of the user's choice: those with the name that a marker contains.
 
-    The marker may be of a run that somebody else stored, and name any folder.
+    The marker may come from a run of another user, and name any folder.
     """
     for marker in scratch.glob("elsewhere-*"):
         name = marker.name.removeprefix("elsewhere-")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -15,11 +15,11 @@ from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
 from octant.placement import RankPlace
 from octant.record import Natural, RecordError
-from octant.record.renamed import todays_name
-from octant.record.written import seal, unseal
-from octant.request import Count, Launch, Request, Shape, cell_count
+from octant.record.writer import seal, unseal
+from octant.renamed import current_knobs, current_metric, current_workload
+from octant.request import Count, Launch, Request, Shape, Subject, cell_count
 from octant.store.environment import recorded
-from octant.tile import DeclaredScreen
+from octant.tile import DeclaredScreen, NamedFigure
 
 FORMAT = 2
 MOST_BYTES = 64 << 20
@@ -45,7 +45,9 @@ class StudyRequest:
         default_factory=dict
     )  # the key of the request that answers a cell, by the cell's text
     absent: Mapping[str, str] = field(default_factory=dict)  # why a cell was not asked, by its text
-    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the text -> asked
+    axes: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # measure -> axis value in the text -> requested value
 
 
 Looks = Literal["once", "rising", "any time"]
@@ -54,7 +56,7 @@ Looks = Literal["once", "rising", "any time"]
 
 @dataclass(frozen=True)
 class Pair:
-    """What makes a run one side of two that were measured in turn: its n-th ask and the partner's are a couple."""
+    """Link between two runs with paired rounds: the n-th requests of both are a couple."""
 
     partner: str  # id of the other run
     of: str  # id of the run that is measured again
@@ -64,7 +66,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ProvenSetting:
-    """A setting of the MPI library: what was asked and set, and what a probe saw of it before the run began."""
+    """A setting of the MPI library: requested and set values, and the result of a probe before the run."""
 
     asked: str  # "eager-limit=65536"; "": what the environment sets
     variables: Mapping[str, str]
@@ -79,7 +81,7 @@ class ImportedFile:
     """An output of another tool that an imported run was read from."""
 
     tool: str  # "IMB 2021.11"
-    version: str  # the line of the file that says it, as it is
+    version: str  # the unmodified line of the file that states it
     file: str  # as it was named
     remarks: tuple[str, ...] = ()  # what of it was not read, and why
     lines: tuple[int, ...] = ()  # interpreted, irrelevant, unrecognised; empty: not accounted for
@@ -96,7 +98,7 @@ class RunRequest:
     machine: Machine
     environment: Mapping[str, str]
     requests: tuple[Request, ...]
-    order: tuple[tuple[int, int], ...]  # (ask, repeat); empty where launches are decided one by one
+    order: tuple[tuple[int, int], ...]  # (request, repeat); empty if launches are decided one by one
     seed: int = 0
     study: StudyRequest | None = None
     keys: Mapping[str, str] = field(default_factory=dict)  # of launches whose key was another: today's
@@ -104,7 +106,7 @@ class RunRequest:
     pair: Pair | None = None
     screen: DeclaredScreen = field(default_factory=DeclaredScreen)
     imported: tuple[ImportedFile, ...] = ()  # not measured here, but read from these files
-    benchmark: str = ""  # the command that asked for a set of tests: "evaluate", "hpcc", "mpi"
+    benchmark: str = ""  # the command with a set of tests: "evaluate", "hpcc", "mpi"
 
     @property
     def source(self) -> str:
@@ -113,7 +115,7 @@ class RunRequest:
         return f"of {', '.join(dict.fromkeys(tools))}, read from {', '.join(files)}" if files else ""
 
     def decided_launches(self) -> tuple[Launch, ...]:
-        """The launches that were decided beforehand, in their order."""
+        """Return the planned launches in order."""
         return tuple(Launch(self.requests[number], repeat) for number, repeat in self.order)
 
 
@@ -167,10 +169,10 @@ class _Start(Struct, tag_field="kind", tag="start"):
 
 @dataclass(frozen=True)
 class Repeats:
-    """How many launches the cells of programs have: decided by their first launches, or asked for."""
+    """Number of launches per cell of programs: decided by their first launches, or requested."""
 
     repeats: Count
-    round_s: Seconds = 0.0  # that one launch of each cell took; 0: the number was asked for
+    round_s: Seconds = 0.0  # seconds of one launch of each cell; 0: the number was requested
 
 
 class _Repeats(Struct, tag_field="kind", tag="repeats"):
@@ -183,7 +185,7 @@ _DECIDED: msgspec.json.Decoder[_Start | _Repeats] = msgspec.json.Decoder(_Start 
 
 
 def run_request_text(asked: RunRequest) -> str:
-    """The text of asked.json."""
+    """Return the text of asked.json."""
     members = {
         "format": FORMAT,
         "who": asked.who,
@@ -206,17 +208,17 @@ def run_request_text(asked: RunRequest) -> str:
 
 
 def read_run_request(text: bytes) -> RunRequest:
-    """What a text of format 2 says.
+    """Read a text of format 2.
 
     Raises:
-        ValueError: a member is missing, of the wrong kind or out of range; the message says which.
+        ValueError: a member is missing, of the wrong type or out of range; the message names it.
     """
     asked = _ASKED.decode(text)
     check_start(asked.started)
-    requests = tuple(map(_as_today, asked.requests))
+    requests = tuple(map(_current_request, asked.requests))
     for number, repeat in asked.order:
         if number >= len(requests) or repeat >= requests[number].repeats:
-            raise ValueError(f"its order names launch {repeat} of request {number}, which is not there")
+            raise ValueError(f"its order names launch {repeat} of request {number}, which does not exist")
     sizes = [cell_count(request.knobs) for request in requests]
     check_cells(sum(sizes) + sum(sizes[number] for number, _ in asked.order))
     renamed = {
@@ -226,22 +228,23 @@ def read_run_request(text: bytes) -> RunRequest:
         asked.who, asked.title, asked.started, asked.machine.machine(), recorded(asked.environment), requests,
         tuple(asked.order), asked.seed, _study(asked.study, renamed) if asked.study else None,
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
-        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair, screen=asked.screen, imported=tuple(asked.imported),
+        settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair,
+        screen=_current_screen(asked.screen, requests), imported=tuple(asked.imported),
         benchmark=asked.benchmark or "",
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
 
 
 _COMMAND = re.compile(r"(?:[AB] again: )*(evaluate|hpcc|mpi)(?: |$)")
-"""The titles of runs that these commands asked for in versions up to 0.2, also where they were measured again."""
+"""Titles of runs of these commands in versions up to 0.2, including repeated measurements."""
 
 
 def of_earlier_version(asked: RunRequest) -> RunRequest:
     """Return the record of a version that stored neither the benchmark of a run nor the tests of its requests.
 
-    Those versions gave a run the command as its title, and a request the name of its test. Of an imported run the title of
-    a request was the name of the benchmark in the file, then the knobs that the file stated. This is the only place that
-    derives anything from titles.
+    Those versions gave a run the command as its title, and a request the name of its test. In an imported run, the
+    title of a request was the name of the benchmark in the file, then the knobs that the file stated. This is the only
+    place that derives anything from titles.
     """
     found = _COMMAND.match(asked.title)
     benchmark = found[1] if found and not asked.imported else ""
@@ -258,28 +261,28 @@ def of_earlier_version(asked: RunRequest) -> RunRequest:
 
 
 def check_start(text: str) -> None:
-    """Looks at when a run started.
+    """Check the start of a run.
 
     Raises:
         ValueError: no ISO 8601 with an offset, or not of our time.
     """
     started = datetime.fromisoformat(text)
     if started.tzinfo is None or not 1970 < started.year < 3000:
-        raise ValueError(f"its start is {text!r}, no date with an offset from UTC")
+        raise ValueError(f"its start {text!r} is not a date with an offset from UTC")
 
 
 def check_cells(count: int) -> None:
-    """Looks at how many cells a run asks for: a few lists of values multiply.
+    """Check the number of requested cells: a few lists of values multiply.
 
     Raises:
         ValueError: more than anybody measures.
     """
     if count > MOST_CELLS:
-        raise ValueError(f"it asks for more than {MOST_CELLS} cells")
+        raise ValueError(f"it requests more than {MOST_CELLS} cells")
 
 
 def start_line(planned: Planned, was_asked: bool) -> str:
-    """The line of plan.jsonl that is written before a launch starts.
+    """Return the line of plan.jsonl that is written before a launch starts.
 
     Args:
         was_asked: asked.json holds the launch's ask; else the line does.
@@ -310,12 +313,12 @@ def start_line(planned: Planned, was_asked: bool) -> str:
 
 
 def repeats_line(decided: Repeats) -> str:
-    """The line of plan.jsonl that is written when the number of launches of programs is decided."""
+    """Return the line of plan.jsonl that is written when the number of launches of programs is decided."""
     return seal({"format": FORMAT, "kind": "repeats", "repeats": decided.repeats, "round_s": decided.round_s})
 
 
 def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str, str]) -> Planned | Repeats:
-    """What a line of plan.jsonl says.
+    """Read a line of plan.jsonl.
 
     Args:
         requests: the known requests, by key.
@@ -332,20 +335,20 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     if isinstance(start, _Repeats):
         return Repeats(start.repeats, start.round_s)
     key = keys.get(start.launch, start.launch)
-    request = _as_today(start.request) if start.request else requests.get(key.rpartition("-")[0])
+    request = _current_request(start.request) if start.request else requests.get(key.rpartition("-")[0])
     if request is None or Launch(request, start.repeat).key != key:
-        raise RecordError(f"nobody asked for the launch {start.launch}")
+        raise RecordError(f"the launch {start.launch} was not requested")
     places = tuple(
         RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
-        Launch(request, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,
-        start.expected_s, start.timeout_s, start.build,
+        Launch(request, start.repeat, _current_knobs(request.subject, start.knobs)), tuple(start.words),
+        start.environment, start.launcher, places, start.expected_s, start.timeout_s, start.build,
     )  # fmt: skip
 
 
 def _members(value: object) -> dict[str, Any]:
-    """The fields of a dataclass or struct whose values JSON knows."""
+    """Return the fields of a dataclass or struct whose values JSON can represent."""
     members: dict[str, Any] = msgspec.to_builtins(value)
     return members
 
@@ -360,8 +363,40 @@ def _study(study: StudyRequest, renamed: Mapping[str, Request]) -> StudyRequest:
     return replace(study, cells=cells)
 
 
-def _as_today(request: Request) -> Request:
-    """The request as it would be asked today."""
+def _current_request(request: Request) -> Request:
+    """Return the request under current names."""
     if bool(request.subject.workload) == bool(request.subject.command):
         raise ValueError("a request names either a workload or a command line")
-    return replace(request, subject=replace(request.subject, workload=todays_name(request.subject.workload)))
+    subject = replace(request.subject, workload=current_workload(request.subject.workload))
+    return replace(request, subject=subject, knobs=_current_knobs(subject, request.knobs))
+
+
+def _current_knobs(subject: Subject, knobs: Mapping[str, str]) -> Mapping[str, str]:
+    """Return knobs under current names; those of a program are the user's."""
+    return knobs if subject.command else current_knobs(subject.workload, knobs)
+
+
+def _current_screen(screen: DeclaredScreen, requests: Sequence[Request]) -> DeclaredScreen:
+    """Return the first screen with current names of the knobs and metrics of its figures."""
+    workloads = {request.show.title: request.subject.workload for request in requests if request.subject.workload}
+
+    def figure(one: NamedFigure | None) -> NamedFigure | None:
+        return current(one) if one else None
+
+    def current(one: NamedFigure) -> NamedFigure:
+        name = workloads.get(one.title, "")
+        return replace(one, knobs=current_knobs(name, one.knobs), metric=current_metric(name, one.metric))
+
+    return replace(
+        screen,
+        tiles=tuple(
+            replace(
+                one,
+                figures=tuple(map(current, one.figures)),
+                compared=one.compared
+                and replace(one.compared, value=figure(one.compared.value), against=figure(one.compared.against)),
+                also=tuple(replace(further, figure=figure(further.figure)) for further in one.also),
+            )
+            for one in screen.tiles
+        ),
+    )

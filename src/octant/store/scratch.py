@@ -32,7 +32,7 @@ def short_lived(inside: Path | None) -> Iterator[Path]:
             name = stack.enter_context(tempfile.TemporaryDirectory(dir=inside, prefix=PREFIX if inside else None))
             descriptor = files.open_for_append(Path(name) / _LOCK)
         except OSError as error:
-            raise Refusal(f"cannot write to {inside} ({error.strerror}); try --store with a folder of yours") from error
+            raise Refusal(f"cannot write to {inside} ({error.strerror}); try --store DIR") from error
         stack.callback(os.close, descriptor)
         with contextlib.suppress(OSError):  # no locks here: the folder is never removed by others
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,1 +1,1 @@
-"""Studies: a question becomes a plan of launches, and the plan is carried out."""
+"""Studies: questions as files, their plans of launches, and the verdicts on findings."""

@@ -1,4 +1,4 @@
-"""The cells of a study, and what the values along its axes come to on a machine."""
+"""Cells of a study, and the values of its axes on a machine."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 def combinations(study: Study) -> list[tuple[str, ...]]:
-    """The levels of every combination: those that the file lists, else all."""
+    """Return the levels of each combination: those that the file lists, or all."""
     if study.combinations:
         return list(dict.fromkeys(study.full(levels) for levels in study.combinations))
     return list(itertools.product(*study.factors.values()))
 
 
 def cells(study: Study) -> list[Cell]:
-    """Every measure in every combination."""
+    """Return the cells of all measures in all combinations."""
     return [Cell(measure, levels) for levels in combinations(study) for measure in study.measures]
 
 
 def axis_values(study: Study, known: Mapping[str, int]) -> dict[str, dict[str, str]]:
-    """What the values along axes come to on a machine: measure -> as written -> a value, or those of a ladder.
+    """Return the axis values on a machine: measure -> as written -> a value, or the values of a ladder.
 
     Args:
         known: the machine's `facts`.
 
     Raises:
-        ValueError: a ladder that does not ascend here.
+        ValueError: a ladder that does not ascend on this machine.
     """
     return {
         name: {value: facts.values(value, known) for value in measure.axis.values}
@@ -44,7 +44,7 @@ def axis_values(study: Study, known: Mapping[str, int]) -> dict[str, dict[str, s
 
 
 def with_axis_values(study: Study, axes: Mapping[str, Mapping[str, str]]) -> Study:
-    """The study whose axes have the values that `axis_values` gave, each once, numbers in ascending order."""
+    """Return the study with the values of `axis_values` in its axes, each once, numbers in ascending order."""
     measures = dict(study.measures)
     for name, written in axes.items():
         measure = measures[name]

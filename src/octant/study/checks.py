@@ -1,6 +1,6 @@
-"""What a study file names and does not have: checked once, before anything is planned.
+"""Validation of study files, before anything is planned.
 
-Every function yields (key, what is wrong); the reader takes the first, so a check may rely on those before it.
+Each function yields (key, problem). The reader reports the first, so that a check may rely on the previous ones.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from octant.study.question import Study
 
 _FINDINGS = "octant catalogue findings"
-MOST_LAUNCHES = 20_000  # of one study: at a second each, half a working day
+MOST_LAUNCHES = 20_000  # of one study, about six hours at one second each
 
 
 def problems(study: Study) -> Iterator[Problem]:
-    """Everything in a study that leads nowhere."""
+    """Yield all problems of a study."""
     for factor in study.factors:
         if factor not in study.baseline:
             yield "baseline", f"no level of {factor}; try one of {', '.join(study.factors[factor])}"
@@ -51,7 +51,9 @@ def problems(study: Study) -> Iterator[Problem]:
             yield "scale", f"no factor {name!r}; try one of {', '.join(study.factors)}"
     for n, combination in enumerate(study.combinations):
         yield from _with_prefix(f"combinations.{n}", levels_problems(study, combination))
-    drawn = any(measure.axis for measure in study.measures.values())  # those without are bars beside the curves
+    drawn = any(
+        measure.axis for measure in study.measures.values()
+    )  # measures without an axis are bars next to the curves
     for name, measure in study.measures.items():
         yield from _with_prefix(f"measures.{name}", _measure_problems(study, measure))
         if study.picture == "curve" and not (measure.axis.has_numbers if measure.axis else drawn):
@@ -71,7 +73,7 @@ def problems(study: Study) -> Iterator[Problem]:
         if finding.statement and finding.id in catalogue.findings():
             yield (
                 f"findings.{n}.statement",
-                f"the catalogue has the statement of {finding.id}; remove it, or use another id",
+                f"the catalogue already has a statement for {finding.id}; remove it, or use another id",
             )
         if finding.there:
             there = _row_problems(finding.there.table, finding.there.metric, finding.there.where)
@@ -88,7 +90,7 @@ def _with_prefix(prefix: str, found: Iterator[Problem]) -> Iterator[Problem]:
 
 
 def levels_problems(study: Study, levels: Levels) -> Iterator[Problem]:
-    """Factors and levels that the study does not have."""
+    """Yield factors and levels that the study does not have."""
     for factor, level in levels.items():
         if factor not in study.factors:
             yield "", f"no factor {factor!r}; {suggestion(factor, study.factors)}"
@@ -99,7 +101,7 @@ def levels_problems(study: Study, levels: Levels) -> Iterator[Problem]:
 def shared_problems(
     study: Study, measures: Sequence[str], asked: Sequence[Levels], bar: Bar | None
 ) -> Iterator[Problem]:
-    """Measures and combinations of a test that the study does not have, and a bar that is none."""
+    """Yield missing measures and combinations of a test, and an invalid bar."""
     for name in measures:
         if name not in study.measures:
             yield "", f"no measure {name!r}; {suggestion(name, study.measures)}"
@@ -107,46 +109,46 @@ def shared_problems(
     for levels in asked:
         yield from levels_problems(study, levels)
         if planned and study.full(levels) not in planned:
-            yield "", f"the combination {', '.join(study.full(levels))} is not among combinations"
+            yield "", f"the combination {', '.join(study.full(levels))} is not listed in [[combinations]]"
     if bar is None:
         return
     if sum(edge is not None for edge in (bar.above, bar.below, bar.within)) != 1:
         yield "bar", "exactly one of above, below and within is needed"
     elif bar.within is not None and bar.within[0] > bar.within[1]:
-        yield "bar.within", f"{bar.within[0]:g} to {bar.within[1]:g} is no range; swap the two"
+        yield "bar.within", f"{bar.within[0]:g} to {bar.within[1]:g} is not a range; swap the two"
 
 
 def factor_problems(study: Study, factor: str, levels: Sequence[str]) -> Iterator[Problem]:
-    """A factor that a test goes through and that the study does not have, or a level that is named twice."""
+    """Yield a missing factor of a test, or a repeated level."""
     if factor not in study.factors:
         yield "factor", f"no factor {factor!r}; {suggestion(factor, study.factors)}"
     twice = [level for level, count in Counter(levels).items() if count > 1]
     if twice:
-        yield "", f"{twice[0]!r} is named twice, and a level is compared with others; remove one"
+        yield "", f"{twice[0]!r} is listed twice; remove one"
 
 
 def pair_problems(study: Study, of: Levels, to: Levels) -> Iterator[Problem]:
-    """A combination that is compared with itself."""
+    """Yield a combination that is compared with itself."""
     if study.full(of) == study.full(to):
         yield "", "a combination is compared with itself; give `of` and `to` that differ"
 
 
 def place_problems(study: Study, measure: str, *at: str) -> Iterator[Problem]:
-    """Where on its axis a measure is read: a place is needed where there is an axis, and must lie on it."""
+    """Yield missing or invalid axis values of a measure."""
     axis = study.measures[measure].axis
     if axis is not None and not at[0]:
-        yield "", f"`at` must say where on the axis {axis.knob}"
+        yield "", f"`at` must be a value of the axis {axis.knob}"
     yield from on_axis_problems(study, measure, [value for value in at if value])
 
 
 def axis_problems(study: Study, measure: str, kind: str) -> Iterator[Problem]:
-    """A measure without an axis, which this kind of test needs."""
+    """Yield a measure without an axis, which this kind of test needs."""
     if study.measures[measure].axis is None:
         yield "", f"a {kind} needs a measure with an axis, and {measure} has none"
 
 
 def on_axis_problems(study: Study, measure: str, values: Sequence[str]) -> Iterator[Problem]:
-    """Values that the axis of a measure does not have."""
+    """Yield values that the axis of a measure does not have."""
     axis = study.measures[measure].axis
     known = [value for value in axis.values if len(sample_values(value)) == 1] if axis else []
     for value in values:
@@ -171,7 +173,7 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
             yield "workload", str(error.args[0])
             return
         if measure.predicted and not (workload.step and workload.scaling):
-            yield "predicted", f"{workload.name} does not declare a step and how it grows; remove it"
+            yield "predicted", f"{workload.name} does not declare a step and its scaling; remove it"
     if not measure.model:
         try:
             metric_of(measure)
@@ -186,25 +188,25 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
 
 
 def _program_problems(study: Study, measure: Measure) -> Iterator[Problem]:
-    """What a measure or a level says that does not apply to a program."""
+    """Yield keys of a measure or level that do not apply to programs."""
     if measure.mode:
         yield "mode", "a program has no mode; remove it, and see `ranks`"
     if measure.link:
         yield "link", "ranks of a program are not started on emulated hosts; remove it"
-    turned = {**study.knobs, **measure.knobs, **({measure.axis.knob: ""} if measure.axis else {})}
+    settings = {**study.knobs, **measure.knobs, **({measure.axis.knob: ""} if measure.axis else {})}
     name = next(name for name, one in study.measures.items() if one is measure)
     for factor, levels in study.factors.items():
         for title, level in levels.items():
-            turned |= {**level.knobs, **level.measures.get(name, {})}
+            settings |= {**level.knobs, **level.measures.get(name, {})}
             if level.link:
                 yield "command", f"{factor} {title} has a link, which ranks of a program do not have; remove it"
-    for knob in turned:
+    for knob in settings:
         if why := program_table.knob_problem(measure, knob):
             yield "command", why
 
 
 def _value_problems(study: Study) -> Iterator[Problem]:
-    """Values of one name that are read differently: measures of the same command share its launches."""
+    """Yield values of the same name with different definitions: measures of the same command share launches."""
     known: dict[str, tuple[str, ValueTable]] = {}
     for name, measure in study.measures.items():
         for value in measure.values:
@@ -212,7 +214,7 @@ def _value_problems(study: Study) -> Iterator[Problem]:
             if first != value:
                 yield (
                     f"measures.{name}.values",
-                    f"{other} reads {value.name!r} in another way; give the two different names",
+                    f"{other} defines {value.name!r} differently; use two different names",
                 )
 
 
@@ -224,7 +226,7 @@ def _axis_problems(axis: MeasureAxis, ladders: bool) -> Iterator[Problem]:
         except ValueError as error:
             yield "", str(error)
     if len(values) < 2:
-        yield "", "one value is no axis; give several, or a ladder such as '64KiB to 4*llc by 4'"
+        yield "", "an axis needs at least two values; add some, or use a ladder such as '64KiB to 4*llc by 4'"
     seen: dict[float | str, str] = {}
     for value in axis.values:
         try:
@@ -232,7 +234,7 @@ def _axis_problems(axis: MeasureAxis, ladders: bool) -> Iterator[Problem]:
         except ValueError:
             same = seen.setdefault(value, value)
         if same is not value:
-            yield "", f"{value!r} is there twice (as {same!r}), and a point is measured once per launch; remove one"
+            yield "", f"{value!r} is listed twice (as {same!r}); remove one"
 
 
 def _level_problems(study: Study) -> Iterator[Problem]:
@@ -241,21 +243,23 @@ def _level_problems(study: Study) -> Iterator[Problem]:
             yield from _with_prefix(f"factors.{factor}.{name}.place", _place_problems(level))
             for one in level.measures:
                 if one not in study.measures:
-                    said = f"no measure {one!r}; {suggestion(one, study.measures)}"
-                    yield f"factors.{factor}.{name}.measures.{one}", said
+                    problem = f"no measure {one!r}; {suggestion(one, study.measures)}"
+                    yield f"factors.{factor}.{name}.measures.{one}", problem
 
 
 def _knob_problems(study: Study) -> Iterator[Problem]:
-    """Knobs that would make several points of one launch, or that the axis would silently overrule."""
+    """Yield knobs with several values, and knobs that the axis would override."""
     every = tuple(study.measures)
-    turned = [("knobs", study.knobs, every)]
-    turned += [(f"measures.{name}.knobs", measure.knobs, (name,)) for name, measure in study.measures.items()]
+    settings = [("knobs", study.knobs, every)]
+    settings += [(f"measures.{name}.knobs", measure.knobs, (name,)) for name, measure in study.measures.items()]
     for factor, levels in study.factors.items():
         for name, level in levels.items():
-            turned.append((f"factors.{factor}.{name}.knobs", level.knobs, every))
-            turned += [(f"factors.{factor}.{name}.measures.{one}", own, (one,)) for one, own in level.measures.items()]
+            settings.append((f"factors.{factor}.{name}.knobs", level.knobs, every))
+            settings += [
+                (f"factors.{factor}.{name}.measures.{one}", own, (one,)) for one, own in level.measures.items()
+            ]
     axes = {name: measure.axis.knob for name, measure in study.measures.items() if measure.axis}
-    for key, knobs, of in turned:
+    for key, knobs, of in settings:
         for knob, value in knobs.items():
             try:
                 several = len(sample_values(value, of_a_launch=True)) > 1
@@ -263,9 +267,9 @@ def _knob_problems(study: Study) -> Iterator[Problem]:
                 yield f"{key}.{knob}", str(error)
                 continue
             if several:
-                yield f"{key}.{knob}", f"several values ({value}) would count as several launches; make them an axis"
+                yield f"{key}.{knob}", f"several values ({value}) are not allowed; use an axis"
             if gone := next((name for name in of if axes.get(name) == knob), ""):
-                yield f"{key}.{knob}", f"the axis of {gone} goes through {knob} itself; remove one of the two"
+                yield f"{key}.{knob}", f"the axis of {gone} already varies {knob}; remove one of the two"
 
 
 def _size_problems(study: Study) -> Iterator[Problem]:
@@ -274,18 +278,18 @@ def _size_problems(study: Study) -> Iterator[Problem]:
     if study.source == "model":  # a value is computed for every point of an axis
         launches = combinations * sum(len(one.axis.values) if one.axis else 1 for one in study.measures.values())
     if launches > MOST_LAUNCHES:
-        yield "factors", f"{launches:,} launches are too many, at most {MOST_LAUNCHES:,}; list some [[combinations]]"
+        yield "factors", f"{launches:,} launches exceed the maximum of {MOST_LAUNCHES:,}; list some [[combinations]]"
     twice = [name for name, count in Counter(map(str, cells(study))).items() if count > 1]
     if twice:
-        yield "factors", f"several combinations are called {twice[0]!r}; rename a level"
+        yield "factors", f"several combinations have the name {twice[0]!r}; rename a level"
 
 
 def _place_problems(level: Level) -> Iterator[Problem]:
     try:
-        if level.place and not LOCATION.fullmatch(level.place):  # what it names is known on a machine only
+        if level.place and not LOCATION.fullmatch(level.place):  # a location can only be resolved on a machine
             parse_request(place_text(level.place, dict.fromkeys(OF_A_LAUNCH, 1)))
     except ValueError as error:
-        yield "", f"no placement request: {error}"
+        yield "", f"not a placement request: {error}"
 
 
 def _row_problems(table: str, metric: str, where: Mapping[str, str]) -> Iterator[Problem]:
@@ -302,11 +306,11 @@ def _row_problems(table: str, metric: str, where: Mapping[str, str]) -> Iterator
 
 
 def _ratio_problems(there: PublishedRange) -> Iterator[Problem]:
-    """A ratio of several rows: which of them belong together is not said."""
+    """Yield a ratio with several matching rows."""
     for key, where in (("where", there.where), ("to", there.to)):
         rows = [one for one in catalogue.results()[there.table].find(there.metric, where) if one.value is not None]
         if there.to and len(rows) > 1:
-            yield key, f"a ratio is of one row over one other, and {len(rows)} rows are found; add a column"
+            yield key, f"a ratio needs exactly one row, and {len(rows)} rows match; add a column"
 
 
 def _published_problems(study: Study, published: PublishedTable) -> Iterator[Problem]:

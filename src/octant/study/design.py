@@ -1,4 +1,4 @@
-"""From a study and a machine to what is asked: every combination, repeated, in a random order that is written down."""
+"""Plan of a study on a machine: the requests, and a random order that is recorded."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
 from octant.request import Presentation, Request, Shape, Subject
-from octant.runs.programs import fill, in_file
+from octant.runs.programs import file_requests, placeholders
 from octant.runs.rounds import drawn_order
 from octant.study.cells import combinations
 from octant.study.file import StudyError
@@ -20,25 +20,25 @@ from octant.study.question import Study
 
 @dataclass(frozen=True)
 class MpiInUse:
-    """The MPI library in use, and which of a study's settings would do nothing there, with the reason."""
+    """The MPI library in use, and settings of a study without effect there, with the reason."""
 
     name: str = ""  # "mpich", "openmpi", "intelmpi"
     lacking: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_LIBRARY = MpiInUse()
-CROWD = 16  # ranks times threads on a hardware thread beyond which a count is a mistake
+CROWD = 16  # threads per hardware thread above which a count is considered a mistake
 
 
 @dataclass(frozen=True)
 class Design:
-    """What a study asks of a machine."""
+    """Plan of a study on a machine."""
 
     requests: tuple[Request, ...]
-    order: tuple[tuple[int, int], ...]  # (ask, repeat) of each launch, in the order in which they start
+    order: tuple[tuple[int, int], ...]  # (request, repeat) of each launch, in launch order
     questions: Mapping[Cell, str]  # which request, by its key, answers a cell
-    absent: Mapping[Cell, str]  # what cannot be asked here, and why
-    refused: tuple[Request, ...]  # what absent cells would ask, for the record
+    absent: Mapping[Cell, str]  # cells that are not available, and why
+    refused: tuple[Request, ...]  # requests of absent cells, for the records
 
 
 def design(
@@ -50,19 +50,19 @@ def design(
     why_no_memory: Callable[[Request, Machine], str] = lambda _request, _machine: "",
     allowed: Collection[str] = (),
 ) -> Design:
-    """What a study asks: in each round every combination once, shuffled, so that drift hits all alike.
+    """Plan a study: each round has every combination once, in random order, so that drift affects all equally.
 
-    A pure function of its arguments, by which runs of format 1 are read: they stored no cells.
+    The result depends only on the arguments. Runs of format 1, which stored no cells, are read in this way.
 
     Args:
         seed: of the order.
         library: the MPI library in use.
-        why_no_link: says why an emulated link cannot be had here; "" where it can.
-        why_no_memory: says why no cell of a request fits into memory (`runs.declared.nothing_fits`); "" where one does.
+        why_no_link: returns why an emulated link is not available; "" if it is.
+        why_no_memory: returns why no cell of a request fits into memory (`runs.cell_costs.explain_no_fit`), else "".
         allowed: programs of the file that the user allows (`runs.programs.allowed`).
 
     Raises:
-        StudyError: ranks or threads that are no count, or a knob whose expression has no value here.
+        StudyError: ranks or threads that are not a count, or a knob whose expression has no value on this machine.
     """
     asked: dict[Cell, Request] = {}
     absent: dict[Cell, str] = {}
@@ -80,10 +80,10 @@ def design(
                 asked[cell] = _located(request, machine)
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
-                    asked[cell] = in_file.named(asked[cell], states_ranks, allowed)
+                    asked[cell] = file_requests.with_program_name(asked[cell], states_ranks, allowed)
             except ValueError as error:
                 raise StudyError(f"cannot plan {cell} ({error}); try 4*llc/ranks") from error
-            except Refusal as refusal:  # no such launcher or program here
+            except Refusal as refusal:  # launcher or program not available
                 why = why or str(refusal)
             why = reasons[0] if reasons else why or _does_not_fit(asked[cell], machine, why_no_link)
             why = why or why_no_memory(asked[cell], machine)
@@ -92,7 +92,7 @@ def design(
     possible: dict[str, Request] = {}  # two cells may have the same request here: it is asked once
     for cell, request in asked.items():
         if cell not in absent:
-            possible[request.key] = in_file.joined(possible.get(request.key, request), request)
+            possible[request.key] = file_requests.merge_requests(possible.get(request.key, request), request)
     firsts = {request.key for cell, request in asked.items() if cell.levels == study.full({})}
     return Design(
         _with_baseline_first(possible.values(), firsts),
@@ -104,7 +104,7 @@ def design(
 
 
 def _with_baseline_first(requests: Iterable[Request], baselines: Collection[str]) -> tuple[Request, ...]:
-    """The requests, those with the keys of baselines first if a check compares with one (`programs.reference`)."""
+    """Return the requests, those of baselines first if a check needs a baseline (`programs.reference`)."""
     requests = tuple(requests)
     if not any(check.needs_baseline for request in requests for check in request.subject.checks):
         return requests
@@ -112,7 +112,7 @@ def _with_baseline_first(requests: Iterable[Request], baselines: Collection[str]
 
 
 def mpi_settings(study: Study, library: str) -> dict[str, str]:
-    """Every setting that a study turns in this MPI library, with one of its values."""
+    """Return the settings of this MPI library that a study changes, with one value each."""
     levels = [level for factor in study.factors.values() for level in factor.values()]
     return {name: value for level in levels for name, value in _own(level, library).items()}
 
@@ -123,7 +123,7 @@ def _own(level: Level, library: str) -> Mapping[str, str]:
 
 def _without(level: Level, library: MpiInUse) -> str:
     if level.mpi and not _own(level, library.name):
-        return f"no such setting is known for {library.name or 'the MPI in use'}"
+        return f"no equivalent setting of {library.name or 'the MPI library in use'} is known"
     return next((library.lacking[name] for name in _own(level, library.name) if name in library.lacking), "")
 
 
@@ -137,12 +137,12 @@ def _does_not_fit(request: Request, machine: Machine, why_no_link: Callable[[str
     except planner.DoesNotFit as reason:
         return str(reason)
     except ValueError:  # a location that there is not
-        return f"no {request.shape.place} here"
+        return f"this machine has no {request.shape.place}"
     return ""
 
 
 def _located(request: Request, machine: Machine) -> Request:
-    """The request with the hardware threads that a location of its placement (`numa:1.core:0`) names here."""
+    """Return the request with the hardware threads of a location in its placement (`numa:1.core:0`)."""
     if not LOCATION.fullmatch(request.shape.place):
         return request
     try:
@@ -153,7 +153,7 @@ def _located(request: Request, machine: Machine) -> Request:
 
 
 def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], title: str) -> tuple[dict[str, int], str]:
-    """How many ranks, threads per rank and threads per core a launch has; or why it cannot have them."""
+    """Return ranks, threads per rank and threads per core of a launch, or why it is not possible."""
     counts: dict[str, int] = {}
     for name, texts in (
         ("ranks", [measure.ranks, *(level.ranks for level in levels)]),
@@ -166,11 +166,11 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
             why = f"{name} = {text!r}: {error}"
             raise StudyError(f"cannot plan {title} ({why}); try 2, cores or 2*cores") from error
         if counts[name] == 0:
-            return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} is 0 here)"
+            return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} is 0 on this machine)"
     ranks, threads, cpus = counts["ranks"], counts["threads"], known["hwthreads"]
     too_many = f"{ranks} ranks of {threads} thread{'s' * (threads > 1)} on {cpus} hardware threads are too many"
     if ranks < measure.least_ranks:
-        return {**counts, "fill": 1}, f"it needs {measure.least_ranks} ranks"
+        return {**counts, "fill": 1}, f"needs at least {measure.least_ranks} ranks"
     counts["fill"] = max(1, ranks * threads // known["cores"])
     return counts, too_many if ranks * threads > CROWD * cpus else ""
 
@@ -185,7 +185,7 @@ def _request(
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
-    if known["threads"] > 1 or (measure.command and "threads" in fill.named(measure.subject)):
+    if known["threads"] > 1 or (measure.command and "threads" in placeholders.placeholder_names(measure.subject)):
         knobs["threads"] = str(known["threads"])
     mpi = {name: value for level in levels for name, value in _own(level, library.name).items()}
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)

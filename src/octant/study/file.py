@@ -1,4 +1,4 @@
-"""A study file: a question as data. Read once, checked against the catalogue, refused with file and key."""
+"""Study files: reading, validation, and errors with file and key."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -6,39 +6,40 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from octant import registry, untrusted
+from octant import registry, renamed, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
+from octant.study.old_names import replace_old_names
 from octant.study.question import Study
 
 MOST_BYTES = 1 << 20
-"""Of a study's file."""
+"""Maximum size of a study file."""
 
 
 class StudyError(Refusal):
-    """A study file that cannot be used; the text names the file, the key and the reason."""
+    """A study file that cannot be used; the text contains the file, the key and the reason."""
 
     def __init__(self, text: str, reason: str = "", line: int | None = None) -> None:
         super().__init__(text, Exit.WRONG_WORD)
         self.reason = reason or text  # without the name of the study
-        self.line = line  # of the file, where the reason is known to lie
+        self.line = line  # of the file, if known
 
 
 def names() -> list[str]:
-    """The studies that come with Octant."""
+    """Return the names of the studies that come with Octant."""
     return sorted(
         path.name.removesuffix(".toml") for path in _shipped_folder().iterdir() if path.name.endswith(".toml")
     )
 
 
 def entries() -> Entries[Study]:
-    """The studies that come with Octant, and those whose file cannot be read here."""
+    """Return the studies that come with Octant, and the unreadable ones with their errors."""
     return registry.collect((name, entry(name)) for name in names())
 
 
 def entry(name: str) -> Study | Broken:
-    """One study that comes with Octant, or why its file cannot be read here."""
+    """Return a study that comes with Octant, or why its file cannot be read."""
     file = path_of(name)
 
     def read() -> Study | Broken:
@@ -51,12 +52,12 @@ def entry(name: str) -> Study | Broken:
 
 
 def path_of(name: str) -> Path:
-    """The file of a study that comes with Octant."""
+    """Return the file of a study that comes with Octant."""
     return Path(str(_shipped_folder() / f"{name}.toml"))
 
 
 def source_text(name: str) -> tuple[str, str]:
-    """Name and text of a study: one that comes with Octant, or a file.
+    """Return name and text of a study: one that comes with Octant, or a file.
 
     Raises:
         Refusal: neither, or a file that cannot be read; the message names the nearest.
@@ -71,15 +72,18 @@ def source_text(name: str) -> tuple[str, str]:
 
 
 def parse(text: str, name: str, stored: bool = False) -> Study:
-    """A study from its text.
+    """Return a study from its text.
 
     Args:
-        stored: the text is of a stored run: version 0.2 wrote the name of a test where `predicted = true` stands now.
+        stored: the text is of a stored run: version 0.2 used the name of a test instead of `predicted = true`.
 
     Raises:
-        Refusal: no TOML, a key missing, unknown or of the wrong kind, or a name that leads nowhere.
+        Refusal: no TOML, a missing, unknown or invalid key, or an unknown name.
     """
     table = untrusted.parse_toml(text, f"study {name}")
+    changes = replace_old_names(table)
+    if not stored:
+        renamed.warn(changes)
     measures = table.get("measures")
     for measure in measures.values() if stored and isinstance(measures, dict) else ():
         if isinstance(measure, dict) and isinstance(measure.get("predicted"), str):
@@ -103,20 +107,20 @@ def _refusal(name: str, text: str, mistake: untrusted.Mistake) -> StudyError:
 
 
 def _broken_kind(table: Mapping[str, Any]) -> untrusted.Mistake | None:
-    """Return the first test of a kind whose file cannot be used: no such word would be said of it."""
+    """Return the first test of a kind whose file cannot be used, which would otherwise be an unknown kind."""
     broken = kinds.entries().broken
     findings = table.get("findings")
     for n, finding in enumerate(findings if broken and isinstance(findings, list) else ()):
         test = finding.get("test") if isinstance(finding, dict) else None
         kind = test.get("kind") if isinstance(test, dict) else None
         if isinstance(kind, str) and kind in broken:
-            reason = f"the kind of test {kind} cannot be used here, {broken[kind].reason}"
+            reason = f"the kind of test {kind} cannot be used, {broken[kind].reason}"
             return untrusted.Mistake(("findings", str(n), "test", "kind"), reason, "correct or remove that file")
     return None
 
 
 def load(name: str) -> Study:
-    """A study by name or path.
+    """Return a study by name or path.
 
     Raises:
         Refusal: as `source_text` and `parse`.

@@ -1,4 +1,4 @@
-"""What a study of published values may say of this machine: from its last run of what was published of others."""
+"""Values of this machine for studies of published values, from its last suitable run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ if TYPE_CHECKING:
     from octant import stats
 
 THIS_MACHINE = "this machine"
-"""The system that stands for it in a study file."""
-HOW = {
+"""Name of this machine in a study file."""
+MISSING_RUN_HINTS = {
     "normalised": "no run of octant hpcc in the store; try octant hpcc",
-    "published": "no run with the latency past four times the caches; try octant run latency bytes=1GiB pages=thp",
+    "published": "no run with the latency beyond four times the caches; try octant run latency bytes=1GiB pages=thp",
 }
-"""Why there is none, by the model whose values it stands beside."""
+"""Why there is no value, by the model whose values it is compared with."""
 
 
 @dataclass(frozen=True)
-class OwnRun:
-    """Of HPC Challenge shares of the peak in percent, else bytes or updates/s for each Gflop/s of it; of the memory its
-    latency and the clock, in base units.
+class LocalRun:
+    """Values of a run of this machine.
+
+    For HPC Challenge: shares of peak in percent, or B/s or update/s per Gflop/s of peak. For memory: latency and clock
+    in base units.
     """
 
     id: str
@@ -31,5 +33,5 @@ class OwnRun:
     figures: Mapping[str, stats.Interval] = field(default_factory=dict)  # by benchmark, or by metric of the catalogue
 
 
-NO_RUN = OwnRun("", "", 0)
-"""None was given."""
+NO_LOCAL_RUN = LocalRun("", "", 0)
+"""No run."""

@@ -1,4 +1,4 @@
-"""The values of a study: views of the figures of its run, looked up by what the study asked."""
+"""Values of a measured study: views of the figures of its run."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def measured_values(of: StudyRun) -> StudyValues:
-    """The values that a run measured. What gave a wrong answer in one launch has no value: it has no speed."""
+    """Return the values of a run. A cell with a wrong result in any launch has no value."""
     study, asked, run = of.study, of.asked, of.run
-    firsts: dict[tuple[str, str], Cell] = {}  # of several cells with the same request and metric here
+    firsts: dict[tuple[str, str], Cell] = {}  # of cells with the same request and metric here
     same: dict[Cell, Cell] = {}
     for cell, request in asked.requests.items():
         first = firsts.setdefault((request, of.metrics[cell.measure]), cell)
@@ -56,7 +56,7 @@ def measured_values(of: StudyRun) -> StudyValues:
 
 
 def _figures(of: StudyRun) -> dict[tuple[str, str, str], Figure]:
-    """The figures of a run by ask, metric and value along the measure's axis."""
+    """Return the figures of a run by request, metric and axis value."""
     found: dict[tuple[str, str, str], Figure] = {}
     for name, metric in of.metrics.items():
         axis = of.study.measures[name].axis
@@ -68,7 +68,7 @@ def _figures(of: StudyRun) -> dict[tuple[str, str, str], Figure]:
 
 
 def _reasons(run: StoredRun, request: str, knob: str, at: str) -> dict[str, str]:
-    """Why launches of a request gave nothing at an axis value, by launch: that point failed, or a list that it is in."""
+    """Why launches of a request have no value at an axis value, by launch."""
     return {
         failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
         for failure in run.failures
@@ -79,16 +79,16 @@ def _reasons(run: StoredRun, request: str, knob: str, at: str) -> dict[str, str]
 
 
 def _value(figure: Figure | None, reasons: Mapping[str, str]) -> StudyValue | str:
-    """The value from all launches, or why there is none.
+    """Return the value from all launches, or why there is none.
 
     Args:
-        reasons: why launches gave nothing, by launch.
+        reasons: why launches have no value, by launch.
     """
     if figure is None:
         return next(iter(reasons.values()), "not measured yet")
     if figure.wrong:
         wrong = sum(not point.passed for point in figure.points)
-        return f"wrong answers in {wrong} of {len(figure.points)} launches"
+        return f"wrong results in {wrong} of {len(figure.points)} launches"
     if not figure.launches:
         return figure.missing
     return StudyValue.of(figure)

@@ -1,4 +1,4 @@
-"""What a measure of a study is of: the workload that measures it, or a program with its values."""
+"""Metrics of the measures of a study."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def metric_of(measure: Measure) -> Metric:
-    """The metric of a measure of a workload or a program.
+    """Return the metric of a measure of a workload or program.
 
     Raises:
-        LookupError: no such workload or metric; the text says so, and names the nearest.
+        LookupError: no such workload or metric; the text suggests the nearest.
     """
     if measure.command:
         return declared_workload(measure.subject).metric(measure.metric)

@@ -1,4 +1,4 @@
-"""The values of a study from a model: what its functions give in every combination."""
+"""Values of a study of a model."""
 
 import functools
 import inspect
@@ -8,20 +8,20 @@ from octant import stats
 from octant.failure import suggestion
 from octant.study.cells import combinations
 from octant.study.file import StudyError
-from octant.study.local_reference import HOW, NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.local_reference import MISSING_RUN_HINTS, NO_LOCAL_RUN, THIS_MACHINE, LocalRun
 from octant.study.parts import Argument, Cell, Measure
 from octant.study.question import Study, quantities
 from octant.study.values import StudyValue, StudyValues
 
 Model = Callable[..., "float | stats.Interval | str"]
-_WORDS = {"normalised": "it over a peak"}
+_SUFFIXES = {"normalised": " relative to peak"}
 
 
-def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
-    """The values that a study's models give, in every combination.
+def modelled_values(study: Study, own: LocalRun = NO_LOCAL_RUN) -> StudyValues:
+    """Return the values of a study's models in all combinations.
 
     Raises:
-        StudyError: no such model here.
+        StudyError: the model is not available.
     """
     values: dict[Cell, dict[str, StudyValue]] = {}
     absent: dict[Cell, str] = {}
@@ -41,32 +41,35 @@ def modelled_values(study: Study, own: OwnRun = NO_RUN) -> StudyValues:
     return StudyValues(quantities(study), values, absent, {})
 
 
-def _own_value(own: OwnRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
-    """Of this machine's own run, in place of what the model says of others."""
+def _own_value(own: LocalRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
+    """Return the value of this machine's run instead of a value of the model."""
     wanted = str(arguments.get("benchmark") or arguments.get("metric") or "")
     if not own.id:
-        return HOW.get(of_model, "no such figure is taken from a run")
-    return own.figures.get(wanted, f"run {own.id} has no figure of {_WORDS.get(of_model, 'it')}")
+        return MISSING_RUN_HINTS.get(of_model, "this value is not available from a run")
+    return own.figures.get(wanted, f"run {own.id} has no {wanted}{_SUFFIXES.get(of_model, '')}")
 
 
 def model(name: str) -> Model:
-    """The function of that name. It takes a study's arguments by name, and gives a number or an interval.
+    """Return the function of a model. It takes a study's arguments by name and returns a number or an interval.
 
     Raises:
         StudyError: no such function, or this installation has no network model.
     """
     try:
-        from octant.simulate.studied import MODELS  # noqa: PLC0415 - the Open MPI build has no compiled network model
+        # The Open MPI build has no compiled network model.
+        from octant.simulate.study_functions import MODELS  # noqa: PLC0415
     except ImportError as error:
-        raise StudyError(f"cannot ask the model {name!r} ({error}); try the installation of `make setup`") from error
+        raise StudyError(
+            f"cannot evaluate the model {name!r} ({error}); use an installation by `make setup`"
+        ) from error
     if name not in MODELS:
-        raise StudyError(f"cannot ask the model {name!r} (no such model); {suggestion(name, MODELS)}")
+        raise StudyError(f"cannot evaluate the model {name!r} (no such model); {suggestion(name, MODELS)}")
     return MODELS[name]
 
 
 def calibration(name: str) -> Callable[..., tuple[str, ...]]:
-    """What says of the same arguments on which published value the model was calibrated, if it was on that one."""
-    from octant.simulate.studied import CALIBRATED_ON  # noqa: PLC0415 - as above
+    """Return the function that lists the published values on which a model was calibrated, for given arguments."""
+    from octant.simulate.study_functions import CALIBRATED_ON  # noqa: PLC0415 - as above
 
     return CALIBRATED_ON.get(name, lambda **_: ())
 
@@ -86,7 +89,7 @@ def _curve(
         except (TypeError, ValueError, KeyError, StopIteration) as error:
             reason = str(error) or "no such value"
             why = f"{', '.join(f'{key} = {value!r}' for key, value in here.items())}: {reason}"
-            raise StudyError(f"cannot ask the model {measure.model!r} ({why}); correct its arguments") from error
+            raise StudyError(f"cannot evaluate the model {measure.model!r} ({why}); correct its arguments") from error
         if isinstance(answer, str):
             yield at, answer
             continue

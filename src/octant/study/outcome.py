@@ -1,4 +1,4 @@
-"""A study from beginning to end: begun as a run of the store or asked of a model, and laid beside what is published."""
+"""Outcome of a study: values of a run or a model, published values, and verdicts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from octant.mpi.inventory import linked
 from octant.mpi.knobs import check_names
 from octant.record import Failure
 from octant.registry import Broken
-from octant.runs.declared import nothing_fits
+from octant.runs.cell_costs import explain_no_fit
 from octant.runs.knobs import check_requests
 from octant.runs.probes import with_probes
-from octant.runs.programs.allowed import check_allowed
+from octant.runs.programs.permissions import check_allowed
 from octant.runs.rounds import new_seed
 from octant.store import Store, StoredRun, StudyRequest
 from octant.study import file
@@ -31,7 +31,7 @@ from octant.study.cells import axis_values, combinations, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.design import mpi_settings as settings_of
 from octant.study.file import StudyError
-from octant.study.local_reference import NO_RUN, THIS_MACHINE, OwnRun
+from octant.study.local_reference import NO_LOCAL_RUN, THIS_MACHINE, LocalRun
 from octant.study.measured import measured_values
 from octant.study.modelled import modelled_values
 from octant.study.parts import Cell
@@ -52,35 +52,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found: our values, the published ones, and a verdict for each finding."""
+    """Values of a study, published values, and a verdict for each finding."""
 
     name: str
     study: Study
     values: StudyValues
     published: tuple[PublishedValue, ...]
     verdicts: tuple[FindingVerdict, ...]
-    run: StoredRun | None  # None: a model's
+    run: StoredRun | None  # None: of a model
     asked: RequestedCells = NO_REQUESTED_CELLS  # of that run
-    own: OwnRun = NO_RUN  # of a model: this machine's
+    own: LocalRun = NO_LOCAL_RUN  # of a model: this machine's
 
     @cached_property
     def predictions(self) -> Predictions:
-        """What the network model says beside the values of a measured study."""
+        """Return the predictions of the network model for a measured study."""
         return predictions(self.study, self.asked, self.values, self.run) if self.run else NONE
 
     @cached_property
     def baseline_verdicts(self) -> Mapping[Place, Told]:
-        """The verdict on each place against the baseline; empty for a model."""
+        """Return the verdict on each place compared with the baseline; empty for a model."""
         return baseline_verdicts(self.study, self.values)
 
     @cached_property
     def published_gains(self) -> Mapping[Place, tuple[float, float]]:
-        """How many times as good as the baseline each place was there."""
+        """Return the published gain of each place over the baseline."""
         return published_gains(self.study)
 
     @property
     def repeats(self) -> int:
-        """Launches of each combination that its run asks for; looks at the machine are none. 0 of a model."""
+        """Launches of each combination that its run asks for; without probes of the machine; 0 for a model."""
         if self.run is None or self.run.study is None:
             return 0
         asked = set(self.run.study.cells.values())
@@ -88,7 +88,7 @@ class Outcome:
         return 1 + max((launch.repeat for launch in launches), default=-1)
 
     def cells(self, measure: str) -> list[Cell]:
-        """The cells of a measure, in the order of the file."""
+        """Return the cells of a measure, in the order of the file."""
         known = dict.fromkeys([*self.values.by_cell, *self.values.absent])
         order = {levels: n for n, levels in enumerate(combinations(self.study))}
         return sorted((cell for cell in known if cell.measure == measure), key=lambda cell: order[cell.levels])
@@ -104,24 +104,26 @@ def begin(
     probes: bool = False,
     allowed: Collection[str] = (),
 ) -> StoredRun:
-    """A new run of the store that asks what the study asks; nothing is measured yet.
+    """Create a run of a study in the store; nothing is measured yet.
 
-    What this system cannot do is recorded as not supported, with the reason.
+    Cells that are not available on this system are recorded as not supported, with the reason.
 
     Args:
         seed: of the order; `None`: a new one.
-        repeats: of each combination; `None`: the study's.
-        probes: looks at the machine come first and last.
+        repeats: per configuration; `None`: as in the study.
+        probes: the run begins and ends with probes of the machine.
         allowed: programs of the study that may be started.
 
     Raises:
-        StudyError: no such study, or one that asks a model.
+        StudyError: no such study, or a study of a model.
         Refusal: an unknown knob or workload, a program that is not allowed, or a store that cannot be written.
     """
     found, text = file.source_text(name)
     study = file.parse(text, name)
     if study.source == "model":
-        raise StudyError(f"cannot run {name} (it asks a model, nothing is measured); try octant study report {name}")
+        raise StudyError(
+            f"cannot run {name} (it evaluates a model and measures nothing); try octant study report {name}"
+        )
     if repeats is not None:
         study = replace_repeats(study, repeats)
     seed = new_seed() if seed is None else seed
@@ -131,24 +133,19 @@ def begin(
     if not asked:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
         raise Refusal(
-            f"cannot run {found} here ({reasons}); `octant study show {found}` says what it needs", Exit.NOT_SUPPORTED
+            f"cannot run {found} here ({reasons}); see `octant study show {found}` for its requirements",
+            Exit.NOT_SUPPORTED,
         )
     every, order = with_probes(plan.requests, plan.order) if probes else (plan.requests, plan.order)
     check_requests(every)
     requests, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))
     this = StudyRequest(found, seed, text, library.name, dict(library.lacking), requests, absent, axes)
     run = where.create(f"study {found}", machine, every, order, f"study {found}", this)
+    # Not under the request's key: another combination that is available may have the same key.
+    code = int(Exit.NOT_SUPPORTED)
     failures = [
-        # Not under the request's key: here it may be the key of another combination, which can be asked.
-        Failure(
-            request.subject.name,
-            f"absent: {request.show.title}",
-            request.knobs,
-            request.shape.ranks,
-            reason,
-            int(Exit.NOT_SUPPORTED),
-        )
-        for request, reason in zip(plan.refused, plan.absent.values(), strict=True)
+        Failure(one.subject.name, f"absent: {one.show.title}", one.knobs, one.shape.ranks, why, code)
+        for one, why in zip(plan.refused, plan.absent.values(), strict=True)
     ]
     if failures:
         where.append(run, *failures)
@@ -156,7 +153,7 @@ def begin(
 
 
 def asks_again(run: StoredRun, name: str, allowed: Collection[str]) -> tuple[Request, ...]:
-    """What a study asks of the machine of a run, to compare the programs of the run with those of its file.
+    """Return the requests of a study for the machine of a run, to compare the programs with those of its file.
 
     Raises:
         StudyError: no such study.
@@ -173,7 +170,7 @@ def _planned(
 ) -> tuple[dict[str, dict[str, str]], MpiInUse, Design]:
     axes, library = _axes_on(study, machine, name), library_of(study)
     here = with_axis_values(study, axes)
-    return axes, library, design(here, machine, seed, library, why_no_link, nothing_fits, allowed)
+    return axes, library, design(here, machine, seed, library, why_no_link, explain_no_fit, allowed)
 
 
 def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, str]]:
@@ -184,7 +181,7 @@ def _axes_on(study: Study, machine: Machine, name: str) -> dict[str, dict[str, s
 
 
 def library_of(study: Study) -> MpiInUse:
-    """The MPI library that the kernels are linked with, asked only if the study turns any of its settings."""
+    """Return the MPI library of the kernels; it is examined only if the study changes its settings."""
     if not any(level.mpi for factor in study.factors.values() for level in factor.values()):
         return NO_LIBRARY
     try:
@@ -196,28 +193,28 @@ def library_of(study: Study) -> MpiInUse:
 
 
 def replace_repeats(study: Study, repeats: int) -> Study:
-    """The same study with another number of launches of each combination.
+    """Return the study with another number of launches per configuration.
 
     Raises:
-        StudyError: none, or more than a thousand.
+        StudyError: less than 1, or more than 1000.
     """
     if not 1 <= repeats <= 1000:
-        raise StudyError(f"cannot launch every combination {repeats} times; try --repeats 6")
+        raise StudyError(f"cannot use {repeats} launches per configuration (1 to 1000); try --repeats 6")
     return msgspec.structs.replace(study, repeats=repeats)
 
 
 def outcome_of_run(run: StudyRun) -> Outcome:
-    """What a stored run of a study says."""
+    """Return the outcome of a stored run of a study."""
     values = measured_values(run)
     return _outcome(run.name, run.study, values, run.run, run.asked)
 
 
-def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
-    """What the models of a study say; nothing is measured and nothing stored.
+def outcome_of_model(name: str, own: LocalRun = NO_LOCAL_RUN) -> Outcome:
+    """Return the outcome of a study of a model; nothing is measured or stored.
 
     Args:
         name: of the study.
-        own: this machine's own run, for a study that has a row for it.
+        own: the run of this machine, for a study that has a row for it.
 
     Raises:
         StudyError: no such study, one that is measured, or no such model.
@@ -225,12 +222,12 @@ def outcome_of_model(name: str, own: OwnRun = NO_RUN) -> Outcome:
     found, text = file.source_text(name)
     study = file.parse(text, name)
     if study.source != "model":
-        raise StudyError(f"cannot ask a model for {name} (it is measured); try octant study run {name}")
+        raise StudyError(f"cannot report {name} without a run (it is measured); try octant study run {name}")
     return replace(_outcome(found, study, modelled_values(study, own), None), own=own)
 
 
-def wanted_own_run(name: str) -> str:
-    """The model beside whose values a study has a row for this machine; empty where it has none."""
+def wanted_local_run(name: str) -> str:
+    """Return the model of a study that has a row for this machine; empty if it has none."""
     study = file.load(name)
     levels = [level for factor in study.factors.values() for level in factor.values()]
     if all(level.arguments.get("system") != THIS_MACHINE for level in levels):
@@ -246,7 +243,7 @@ def _outcome(
 
 
 def last_run(where: Store, name: str) -> StoredRun:
-    """The newest run of a study, or the run of that id.
+    """Return the newest run of a study, or the run with this id.
 
     Raises:
         Refusal: none.
@@ -265,7 +262,7 @@ def last_run(where: Store, name: str) -> StoredRun:
 
 
 def is_model(name: str) -> bool:
-    """Whether a name or a file is a study that asks a model; one that comes with Octant and cannot be read is none.
+    """Return whether a name or file is a readable study of a model.
 
     Raises:
         StudyError: a file of the user's that cannot be read.

@@ -1,4 +1,4 @@
-"""The parts of a study file, as models; what refers to what is checked in `checks`."""
+"""Parts of a study file, as models; `checks` validates references."""
 
 from __future__ import annotations
 
@@ -30,13 +30,6 @@ _SAMPLE = dict.fromkeys(facts.FACTS, 2**40) | {"memory": 2**60}
 _SAMPLE_OF_MACHINE = {fact: value for fact, value in _SAMPLE.items() if fact not in OF_A_LAUNCH}
 
 
-def _full_name(workload: str) -> str:
-    try:
-        return workloads.workload(workload).name
-    except LookupError:  # reported by `checks`, with the key where it stands
-        return workload
-
-
 def _canonical_link(text: str) -> str:
     return str(parse_link(text)) if text else ""
 
@@ -46,13 +39,13 @@ if TYPE_CHECKING:
     WorkloadName: TypeAlias = str
 else:
     LinkText = read_with(_canonical_link, str)
-    WorkloadName = read_with(_full_name, str)
+    WorkloadName = read_with(workloads.resolve, str)
 
 
 class MeasureAxis(InputTable, frozen=True):
-    """A knob (of a model: an argument) that one launch goes through, point by point.
+    """Knob (for a model: argument) that each launch varies, value by value.
 
-    Values may be expressions of the machine (`4*llc`) and ladders (`64KiB to 4*llc by 4`); of a model they are not.
+    Values may be expressions of the machine (`4*llc`) and ladders (`64KiB to 4*llc by 4`), but not for a model.
     """
 
     knob: str
@@ -60,7 +53,7 @@ class MeasureAxis(InputTable, frozen=True):
     unit: str = ""
 
     def label(self, value: str) -> str:
-        """A value for people: `2 MiB` of bytes, `1800 B` where no prefix gives it exactly, others as they are."""
+        """Return a value as text: `2 MiB`, or `1800 B` if no prefix is exact; other values unchanged."""
         try:
             return units.exact_bytes_text(units.parse_bytes(value)) if self.unit == "B" else value
         except ValueError:  # an expression of the machine
@@ -68,7 +61,7 @@ class MeasureAxis(InputTable, frozen=True):
 
     @property
     def has_numbers(self) -> bool:
-        """Whether every value is a count or a size, so that a curve can be drawn along them."""
+        """Return whether every value is a count or a size, so that a curve can be drawn."""
         try:
             return bool([number(part) for value in self.values for part in sample_values(value)])
         except ValueError:
@@ -76,14 +69,14 @@ class MeasureAxis(InputTable, frozen=True):
 
 
 class Measure(ProgramTable, frozen=True):
-    """What is measured, or computed by a model, in every combination of levels: a workload, a model or a program.
+    """Quantity that is measured or modelled in every combination of levels, by a workload, model or program.
 
     `{knob}` in the command line of a program stands for the value of that knob.
     """
 
     workload: WorkloadName = ""
     metric: str = ""  # "": the headline; of a program one of its values, or what is measured of every program
-    model: str = ""  # one that `octant.simulate.studied` offers, for source = "model"
+    model: str = ""  # one that `octant.simulate.study_functions` offers, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less
     unit: str = ""  # of a model's value; a workload's metric declares its own, and what is better
     knobs: Mapping[str, str] = {}
@@ -98,7 +91,7 @@ class Measure(ProgramTable, frozen=True):
 
 
 class Level(InputTable, frozen=True):
-    """One setting of a factor: everything that it turns."""
+    """Level of a factor: all settings that it changes."""
 
     knobs: Mapping[str, str] = {}
     measures: Mapping[str, Mapping[str, str]] = {}  # further knobs, by measure
@@ -114,7 +107,7 @@ class Level(InputTable, frozen=True):
 
 
 class Larger(InputTable, frozen=True):
-    """How many nodes the network model is asked about, below what was measured."""
+    """Numbers of nodes for which the network model predicts values."""
 
     nodes: Annotated[
         tuple[Annotated[int, Meta(ge=2, le=2**20)], ...], Meta(min_length=1, max_length=8)
@@ -123,7 +116,7 @@ class Larger(InputTable, frozen=True):
 
 
 class PublishedTable(InputTable, frozen=True):
-    """Where the published numbers of a measure stand, and which columns say at which levels."""
+    """Published table of a measure, and the columns for each level."""
 
     table: str
     metric: str
@@ -135,7 +128,7 @@ class PublishedTable(InputTable, frozen=True):
 
 
 class PublishedRange(InputTable, frozen=True):
-    """Published values that say the same as a test, for its verdict; several rows give a range."""
+    """Published values of the tested quantity; several rows give a range."""
 
     table: str
     metric: str
@@ -145,7 +138,7 @@ class PublishedRange(InputTable, frozen=True):
 
 
 class Bar(InputTable, frozen=True):
-    """What a value must meet: exactly one of the three."""
+    """Criterion for a value: exactly one of the three."""
 
     above: Finite | None = None
     below: Finite | None = None
@@ -153,11 +146,11 @@ class Bar(InputTable, frozen=True):
 
     @property
     def text(self) -> str:
-        """For people: `above 2`."""
+        """Return the bar as text: `above 2`."""
         return self._text(lambda edge: f"{edge:g}")
 
     def text_in(self, unit: str) -> str:
-        """For people: `above 2 µs`."""
+        """Return the bar with a unit as text: `above 2 µs`."""
         return self._text(lambda edge: units.si_text(edge, unit))
 
     def _text(self, words: Callable[[float], str]) -> str:
@@ -179,10 +172,10 @@ class Cell:
 
 
 def place_text(template: str, numbers: Mapping[str, int]) -> str:
-    """A placement request with the numbers of a launch where it names them: `{ranks}x{threads}`.
+    """Return a placement request with the numbers of a launch inserted: `{ranks}x{threads}`.
 
     Raises:
-        ValueError: a name in braces that is none of `OF_A_LAUNCH`, or braces around something else.
+        ValueError: a name in braces that is not in `OF_A_LAUNCH`, or other text in braces.
     """
 
     def value(name: re.Match[str]) -> str:
@@ -194,7 +187,7 @@ def place_text(template: str, numbers: Mapping[str, int]) -> str:
 
 
 def number(text: str) -> float:
-    """An axis value as a number: a count or a size.
+    """Return an axis value as a number: a count or a size.
 
     Raises:
         ValueError: neither.
@@ -206,12 +199,12 @@ def number(text: str) -> float:
 
 
 def sample_values(text: str, of_a_launch: bool = False) -> list[str]:
-    """What an expression comes to on a machine that does not exist, to check it before one is known.
+    """Return the values of an expression on a fictitious machine, to validate it.
 
     Args:
-        of_a_launch: facts that differ from launch to launch are known too.
+        of_a_launch: facts that differ between launches are defined, too.
 
     Raises:
-        ValueError: a ladder that does not ascend, or a fact that is not known.
+        ValueError: a ladder that does not ascend, or an unknown fact.
     """
     return facts.values(text, _SAMPLE if of_a_launch else _SAMPLE_OF_MACHINE).split(",")

@@ -1,7 +1,7 @@
-"""What the network model says beside the values of a study, from the messages that the same run measured.
+"""Predictions of the network model for a study, from the messages that the same run measured.
 
-The workload of a measure with `predicted` declares its step (`octant.step`). The value of one rank alone, at the
-baseline, says how fast a rank computes; `p2p`'s `pingpong` and `duplex` say what its messages take.
+The workload of a measure with `predicted` declares its step (`octant.step`). The value of one rank at the baseline
+gives the computation rate; the patterns `pingpong` and `duplex` of `p2p` give the message times.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from octant.study.values import CannotTest
 if TYPE_CHECKING:
     from octant import stats
     from octant.request import Request
-    from octant.simulate.calibrated import ProjectedSystem, Ways
+    from octant.simulate.projection import MessagePaths, ProjectedSystem
     from octant.store import StoredRun
     from octant.study.parts import Cell
     from octant.study.question import Study
     from octant.study.stored import RequestedCells
     from octant.study.values import StudyValues
 
-_NO_MODEL = "this installation has no network model; try that of `make setup`"
+_NO_MODEL = "this installation has no network model; use an installation by `make setup`"
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """What the model says of cells, and of more nodes than there are here; why it says nothing where it does not."""
+    """Predictions for cells and for more nodes, with the reasons for missing ones."""
 
     by_cell: Mapping[Cell, stats.Interval] = field(default_factory=dict)
     why_none: tuple[str, ...] = ()
@@ -42,14 +42,14 @@ NONE = Predictions()
 
 
 def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: StoredRun) -> Predictions:
-    """What the model says of every cell of a measure that asks for it."""
+    """Return the predictions for all cells of measures with `predicted`."""
     if not any(measure.predicted for measure in study.measures.values()):
         return NONE
     try:
-        from octant.simulate.calibrated import ways_of  # noqa: PLC0415 - not every installation has the model
+        from octant.simulate.projection import message_paths  # noqa: PLC0415 - not every installation has the model
     except ImportError:
         return Predictions(why_none=(_NO_MODEL,))
-    ways, requests = ways_of(run), {request.key: request for request in run.requests}
+    ways, requests = message_paths(run), {request.key: request for request in run.requests}
     found: dict[Cell, stats.Interval] = {}
     reasons: list[str] = []
     for cell, key in asked.requests.items():
@@ -66,13 +66,15 @@ def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: S
     return Predictions(found, tuple(dict.fromkeys([*reasons, *why])), larger, systems)
 
 
-def _predicted(study: Study, cell: Cell, request: Request, ways: Ways, values: StudyValues) -> stats.Interval | None:
-    """`None`: of one rank, with which the others are compared, or nothing was measured.
+def _predicted(
+    study: Study, cell: Cell, request: Request, ways: MessagePaths, values: StudyValues
+) -> stats.Interval | None:
+    """Return the prediction for a cell; `None` for one rank, or if nothing was measured.
 
     Raises:
-        CannotTest: no messages were measured where its ranks are, or the rank alone has no value.
+        CannotTest: no messages were measured for its ranks, or a single rank has no value.
     """
-    from octant.simulate.calibrated import HOW, rate_here  # noqa: PLC0415 - as above
+    from octant.simulate.projection import HOW, rate_here  # noqa: PLC0415 - as above
 
     if request.shape.ranks < 2:
         return None
@@ -80,7 +82,7 @@ def _predicted(study: Study, cell: Cell, request: Request, ways: Ways, values: S
     way = ways.of(hosts, request.shape.link)
     if way is None:
         where = f"over a link of {request.shape.link}" if request.shape.link else "between ranks of one node"
-        raise CannotTest(f"no three lengths of messages were measured well {where}; try {HOW}")
+        raise CannotTest(f"fewer than three message sizes were measured reliably {where}; try {HOW}")
     value = values.by_cell.get(cell, {}).get("")
     if value is None or value.figure is None:
         return None
@@ -91,13 +93,13 @@ def _predicted(study: Study, cell: Cell, request: Request, ways: Ways, values: S
     try:
         found = rate_here(figure, alone, way)
     except (KeyError, ValueError) as error:
-        raise CannotTest(f"{cell}: its knobs do not say what a step is ({error})") from error
+        raise CannotTest(f"{cell}: the step cannot be computed from its knobs ({error})") from error
     return found.per_s if found else None
 
 
 def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple[System, ...], list[str]]:
     from octant.network import load  # noqa: PLC0415 - as above
-    from octant.simulate.calibrated import on_nodes  # noqa: PLC0415 - as above
+    from octant.simulate.projection import project_to_nodes  # noqa: PLC0415 - as above
 
     if study.larger is None:
         return None, (), []
@@ -109,6 +111,6 @@ def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple
     elif study.larger.networks:
         why = ["no benchmark with these workloads has tests on described machines"]
     try:
-        return on_nodes(run, study.larger.nodes, names), tuple(systems), why
+        return project_to_nodes(run, study.larger.nodes, names), tuple(systems), why
     except Refusal as refusal:
         return None, tuple(systems), [*why, str(refusal)]

@@ -1,4 +1,4 @@
-"""The published numbers of a study, from the catalogue, laid beside its combinations."""
+"""Published values of a study from the catalogue, by combination."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def published_values(study: Study) -> list[PublishedValue]:
-    """Every published value that a cell of the study asks for again."""
+    """Return all published values of cells of the study."""
     return [one for asked in study.published for one in _values_of(study, asked)]
 
 
@@ -36,11 +36,10 @@ def _values_of(study: Study, asked: PublishedTable) -> Iterator[PublishedValue]:
 
 
 def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
-    """How many times as good as the baseline each place was there, least and most: from published values, and from
-    published ratios that findings state, one after the other where the baseline is in none of them.
+    """Return the range of the published gain of each place over the baseline.
 
-    Places of which nothing is published that leads to the baseline at the same value of the axis are left out, as is
-    the baseline itself.
+    Sources are published values, and published ratios in findings, which are chained to the baseline. Places without a
+    chain to the baseline at the same axis value are excluded, and the baseline itself.
     """
     edges = _edges(study)
     found: dict[Place, tuple[float, float]] = {}
@@ -58,7 +57,7 @@ def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
 
 
 def _edges(study: Study) -> dict[tuple[Place, Place], tuple[float, float]]:
-    """Published gains of one place over another, in both directions; values of a table before ratios in words."""
+    """Return published gains between places, in both directions; values have priority over stated ratios."""
     found: dict[tuple[Place, Place], tuple[float, float]] = {}
     values: dict[Place, list[float]] = {}
     for one in published_values(study):
@@ -77,10 +76,10 @@ def _edges(study: Study) -> dict[tuple[Place, Place], tuple[float, float]]:
 
 
 def published_range(study: Study, asked: FindingTest) -> tuple[float, float] | None:
-    """The published range of the quantity that a finding's test asks for; `None` where the documents give none.
+    """Return the published range of the quantity that a finding tests; `None` if nothing is published.
 
-    Unless the study says which values, only tables that the catalogue names as the finding's evidence count: the same
-    combinations may stand in a table about another kind of machine.
+    Unless the study specifies the values, only tables that the catalogue lists as evidence of the finding are used:
+    other tables may have the same combinations for another kind of machine.
     """
     if asked.there is not None:
         table = catalogue.results()[asked.there.table]

@@ -1,4 +1,4 @@
-"""A question as data: the study, the findings that it tests, and what each kind of test declares."""
+"""Studies as data, the findings that they test, and the interface of the kinds of tests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from msgspec import Meta
 from octant import catalogue, registry, untrusted
 from octant.facts import Need
 from octant.registry import Entries, UndeclaredError
-from octant.study.local_reference import HOW
+from octant.study.local_reference import MISSING_RUN_HINTS
 from octant.study.parts import (
     Argument,
     Cell,
@@ -30,12 +30,12 @@ Decision: TypeAlias = Literal["holds", "does not hold", "undecided"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a test says of the values here."""
+    """Result of a test."""
 
     status: Decision
     why: str  # the sentence behind the status
     here: Bounded | None = None  # the tested quantity, where there is one
-    here_is: str = ""  # what its ends are
+    interval_text: str = ""  # what its ends are
     more_launches: int | None = None  # undecided: about how many more would decide; `None`: too close, or no matter
     in_unit: str = ""  # the tested quantity with its unit, where it is no factor
 
@@ -46,20 +46,20 @@ def _kind_name(class_name: str) -> str:
 
 
 class KindOfTest(TaggedTable, frozen=True, tag=_kind_name):
-    """What a finding must pass. Each file of `octant.study.kinds` has one kind: `ratio.py` has the class `RatioTest`.
+    """Test of a finding. Each file of `octant.study.kinds` has one kind: `ratio.py` has the class `RatioTest`.
 
-    Study files name it by the name of the file.
+    Study files refer to it by the name of the file.
     """
 
     def problems(self, study: "Study") -> Iterator[Problem]:
-        """What of the test leads nowhere in its study, with keys below the test's own (`""`: the test itself).
+        """Yield problems of the test in its study, with keys relative to the test (`""`: the test itself).
 
-        The reader takes the first problem, so each check may rely on those before it.
+        The reader reports the first problem, so that each check may rely on the previous ones.
         """
         raise NotImplementedError
 
     def judge(self, study: "Study", values: StudyValues) -> Judgement:
-        """Whether the values pass.
+        """Judge whether the values pass.
 
         Raises:
             CannotTest: there is nothing to test.
@@ -71,20 +71,20 @@ class KindOfTest(TaggedTable, frozen=True, tag=_kind_name):
         study: "Study",  # noqa: ARG002 - what a kind may look at
         published: Sequence[PublishedValue],  # noqa: ARG002
     ) -> tuple[float, float] | None:
-        """The least and the greatest of the tested quantity in published values; `None` where they do not give it."""
+        """Return the range of the tested quantity in published values; `None` if they do not contain it."""
         return None
 
     def unit(self, study: "Study") -> str:  # noqa: ARG002
-        """The unit of the tested quantity, `1` of a number; empty: it is a factor."""
+        """Return the unit of the tested quantity; `1` for a number, empty for a ratio."""
         return ""
 
     def compared(self, study: "Study") -> tuple[Place, Place] | None:  # noqa: ARG002
-        """The two places whose ratio is tested; `None` where it is no such ratio."""
+        """Return the two places whose ratio is tested; `None` for other tests."""
         return None
 
 
 def kinds_of_test() -> Entries[type[KindOfTest]]:
-    """The kinds of tests that can be used, and those whose file cannot."""
+    """Return the usable kinds of tests, and the unusable ones with their errors."""
     return registry.entries("octant.study.kinds", _declared)
 
 
@@ -92,7 +92,7 @@ def _declared(module: ModuleType) -> type[KindOfTest]:
     """Return the class that a file declares.
 
     Raises:
-        UndeclaredError: it declares none of the file's name.
+        UndeclaredError: the file declares no class of its name.
     """
     name = module.__name__.rpartition(".")[2].capitalize() + "Test"
     found = getattr(registry.declared(module, name), name)
@@ -102,7 +102,7 @@ def _declared(module: ModuleType) -> type[KindOfTest]:
 
 
 def _as_test(value: Mapping[str, object]) -> KindOfTest:
-    """A test of the kind that it names, of all that were found."""
+    """Return the test of a table, which contains its kind."""
     every: Any = Union[tuple(kinds_of_test().working.values())]  # noqa: UP007 - the only form for types in a list
     found: KindOfTest = untrusted.convert(value, every)
     return found
@@ -115,7 +115,7 @@ else:
 
 
 class FindingTest(untrusted.InputTable, frozen=True):
-    """A finding of the catalogue, or a statement of the author's own, and the test that it must pass here."""
+    """Finding of the catalogue, or a statement of the author, and its test."""
 
     id: str
     test: _Test
@@ -125,14 +125,14 @@ class FindingTest(untrusted.InputTable, frozen=True):
 
     @property
     def finding(self) -> catalogue.Finding:
-        """The finding of the catalogue, or one without a document."""
+        """Return the finding of the catalogue, or one without a document."""
         if not self.statement:
             return catalogue.findings()[self.id]
         return catalogue.Finding(self.id, "", "", "", "suggested", self.statement, "", "", ())
 
 
 class Study(untrusted.InputTable, frozen=True, kw_only=True):
-    """A question: measures × factors, the published numbers, the findings that it tests, its picture."""
+    """Question with measures and factors, published values, findings to test, and a picture."""
 
     question: str
     source: Literal["measure", "model"] = "measure"
@@ -146,7 +146,7 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
     factors: Annotated[Mapping[str, Mapping[str, Level]], Meta(min_length=1)]
     baseline: Levels
     combinations: tuple[Levels, ...] = ()  # none: all of them
-    scale: tuple[str, ...] = ()  # factors that say how large what is asked is, such as ranks: no setting to propose
+    scale: tuple[str, ...] = ()  # factors that set the problem size, such as ranks; never recommended
     published: tuple[PublishedTable, ...] = ()
     findings: tuple[FindingTest, ...] = ()
     notes: tuple[str, ...] = ()
@@ -154,26 +154,26 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
 
     @property
     def is_published(self) -> bool:
-        """Whether its values are published ones, with this machine's own beside: nothing is modelled."""
-        return all(measure.model in HOW for measure in self.measures.values())
+        """Return whether all values are published ones or of this machine, without a model."""
+        return all(measure.model in MISSING_RUN_HINTS for measure in self.measures.values())
 
     def full(self, levels: Levels) -> tuple[str, ...]:
-        """The level of every factor, in the file's order."""
+        """Return the level of every factor, in the order of the file."""
         return tuple({**self.baseline, **levels}[factor] for factor in self.factors)
 
     def is_scaled(self, levels: tuple[str, ...]) -> bool:
-        """Whether a combination differs from the baseline in what is asked, so that it is no other setting of it."""
+        """Return whether a combination differs from the baseline in a factor of `scale`."""
         return any(self.baseline[f] != level for f, level in zip(self.factors, levels, strict=True) if f in self.scale)
 
     def beside_baseline(self, levels: Levels) -> str:
-        """`, cache past it`: those of these levels that are not the baseline's."""
+        """Return the levels that differ from the baseline as text: `, mode direct`."""
         return "".join(f", {factor} {level}" for factor, level in levels.items() if level != self.baseline[factor])
 
     def cell(self, measure: str, levels: Levels) -> Cell:
-        """The cell of a measure; factors left out are at the baseline."""
+        """Return the cell of a measure; omitted factors are at the baseline."""
         return Cell(measure, self.full(levels))
 
 
 def quantities(study: Study) -> dict[str, Quantity]:
-    """The quantity of every measure of a study."""
+    """Return the quantity of every measure of a study."""
     return {name: quantity_of(measure) for name, measure in study.measures.items()}

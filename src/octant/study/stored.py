@@ -1,6 +1,6 @@
-"""A stored run of a study as data: the study as it was, what each cell asked, and the figures its values are views of.
+"""Stored runs of a study as data: the study, the request of each cell, and the figures.
 
-Whatever the run's format lacks is derived here, once: `study.outcome` works on runs of all versions alike.
+Values that are missing in old formats are derived here, so that `study.outcome` treats runs of all versions alike.
 """
 
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from octant.analysis.figures import Figure
 from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
+from octant.renamed import names_of
 from octant.store import StoredRun, StudyRequest
 from octant.study import file
 from octant.study.cells import cells, with_axis_values
@@ -21,44 +22,44 @@ from octant.study.question import Study
 
 @dataclass(frozen=True)
 class RequestedCells:
-    """What a run asked for each cell of its study, and what it could not ask."""
+    """Requests of a run for the cells of its study, and the cells without one."""
 
-    requests: Mapping[Cell, str]  # the key of the request that answers a cell
-    absent: Mapping[Cell, str]  # why a cell was not asked
-    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as `cells.axis_values` gave them
+    requests: Mapping[Cell, str]  # the key of the request of a cell
+    absent: Mapping[Cell, str]  # why a cell has no request
+    axes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of `cells.axis_values`
 
 
 NO_REQUESTED_CELLS = RequestedCells({}, {})
-"""Of a model."""
+"""Requests of a study of a model."""
 
 
 @dataclass(frozen=True)
 class StudyRun:
-    """A stored run of a study with its figures."""
+    """Stored run of a study with its figures."""
 
     run: StoredRun
     name: str  # of the study
     study: Study  # with the axis values of the machine that it ran on
     asked: RequestedCells
-    metrics: Mapping[str, str]  # of each measure that was asked: its metric's full name
+    metrics: Mapping[str, str]  # of each requested measure, the full name of its metric
     figures: tuple[Figure, ...]  # of these metrics, and of every other that the run's own report shows
 
 
 def study_run(run: StoredRun) -> StudyRun:
-    """The study, the cells and the figures of a stored run.
+    """Return the study, the cells and the figures of a stored run.
 
     Raises:
         Refusal: the run belongs to no study, or to a study file that this version cannot read.
     """
     if run.study is None:
         raise Refusal(
-            f"cannot report on {run.id} as a study (it is none: {run.title}); try octant report {run.id}",
+            f"run {run.id} is not a run of a study ({run.title}); try octant report {run.id}",
             Exit.WRONG_WORD,
         )
     try:
         study = file.parse(run.study.text, run.study.name, stored=True)
     except StudyError as error:
-        why = f"the study {run.study.name} that it stored cannot be read here, {error.reason}"
+        why = f"its stored study {run.study.name} cannot be read, {error.reason}"
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     asked = _cells_asked(study, run, run.study)
     asked_of = {request.key: request.subject.name for request in run.requests}
@@ -69,13 +70,21 @@ def study_run(run: StoredRun) -> StudyRun:
 
 
 def _cells_asked(study: Study, run: StoredRun, stored: StudyRequest) -> RequestedCells:
-    """What the run stored; of a run of format 1, which stored no cells, what its study asks when designed again."""
+    """Return the stored cells; for a run of format 1, which stored none, plan the study again."""
     if not stored.cells:
         plan = design(study, run.machine, stored.seed, MpiInUse(stored.library, stored.lacking))
         return RequestedCells(plan.questions, plan.absent)
     every = {str(cell): cell for cell in cells(study)}
     requests = {every[text]: request for text, request in stored.cells.items() if text in every}
     absent = {every[text]: why for text, why in stored.absent.items() if text in every}
-    return RequestedCells(
-        requests, absent, {name: axis for name, axis in stored.axes.items() if name in study.measures}
-    )
+    axes = {name: _current_axis(study, name, axis) for name, axis in stored.axes.items() if name in study.measures}
+    return RequestedCells(requests, absent, axes)
+
+
+def _current_axis(study: Study, name: str, written: Mapping[str, str]) -> dict[str, str]:
+    """Return what the values of an axis come to, under current names of values."""
+    measure = study.measures[name]
+    if measure.axis is None or measure.command:
+        return dict(written)
+    names, knob = names_of(measure.workload), measure.axis.knob
+    return {names.value(knob, text): names.value(knob, values) for text, values in written.items()}

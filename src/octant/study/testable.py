@@ -1,4 +1,4 @@
-"""Which findings of the catalogue a study tests, and which of them a machine can test: decided without a launch."""
+"""Findings that studies test, and whether a machine can test them, without a launch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from octant import catalogue, facts, registry, stats
 from octant.machine import Machine
 from octant.registry import Broken
-from octant.runs.declared import nothing_fits
+from octant.runs.cell_costs import explain_no_fit
 from octant.study import file
 from octant.study.cells import axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
@@ -18,43 +18,43 @@ from octant.study.parts import Cell
 from octant.study.question import FindingTest, Study, quantities
 from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues
 
-_ANY = stats.Interval(1.0, 1.0, 1.0)  # stands for a value that a launch would give
+_ANY = stats.Interval(1.0, 1.0, 1.0)  # placeholder for a measured value
 
 
 @dataclass(frozen=True)
 class StudiedFinding:
-    """A finding of the catalogue that studies test."""
+    """Finding of the catalogue that studies test."""
 
     id: str
     studies: tuple[str, ...]
-    why_not: str  # why the machine can carry out none of the tests; empty where it can
+    why_not: str  # why the machine cannot carry out any test; empty if it can
 
 
 @dataclass(frozen=True)
 class _Planned(StudyValues):
-    """The values that a plan would have, and what was looked for among those that it cannot have."""
+    """Placeholder values of a plan, with the requested cells that are not available."""
 
-    lacking: list[Cell] = field(default_factory=list, compare=False, repr=False)
+    unavailable: list[Cell] = field(default_factory=list, compare=False, repr=False)
 
     def value(self, cell: Cell, at: str) -> StudyValue:
         if cell in self.absent:
-            self.lacking.append(cell)
+            self.unavailable.append(cell)
         return super().value(cell, at)
 
 
-def findings_asked(
+def studied_findings(
     machine: Machine,
     library_of: Callable[[Study], MpiInUse] = lambda _study: NO_LIBRARY,
     why_no_link: Callable[[str], str] = lambda _link: "",
 ) -> tuple[StudiedFinding, ...]:
-    """Every finding that a study tests, in the order of the catalogue.
+    """Return all findings that studies test, in the order of the catalogue.
 
     Args:
-        machine: on which it would be run. Models need none.
-        library_of: the MPI library whose settings a study turns.
-        why_no_link: says why an emulated link cannot be had; "" where it can.
+        machine: on which the studies would run; models need none.
+        library_of: returns the MPI library whose settings a study changes.
+        why_no_link: returns why an emulated link is not available; "" if it is.
 
-    Studies whose file cannot be read are left out.
+    Studies with an unreadable file are excluded.
     """
     studies: dict[str, list[str]] = {}
     reasons: dict[str, list[str]] = {}
@@ -70,14 +70,14 @@ def findings_asked(
 
 
 def count_lines(asked: Iterable[StudiedFinding]) -> list[str]:
-    """How many of the catalogue's findings have a study, how many can be tested, and why how many cannot."""
+    """Return lines with the numbers of findings that have a study and that can be tested, with reasons."""
     every = tuple(asked)
     why_not = Counter(one.why_not for one in every if one.why_not)
-    said = f"{len(every)} of {len(catalogue.findings())} findings have a study; "
-    said += f"{len(every) - why_not.total()} can be tested here"
+    summary = f"{len(every)} of {len(catalogue.findings())} findings have a study; "
+    summary += f"{len(every) - why_not.total()} can be tested here"
     if not why_not:
-        return [f"{said}."]
-    return [f"{said}, {why_not.total()} cannot:", *(f"{number:5}  {why}" for why, number in why_not.most_common())]
+        return [f"{summary}."]
+    return [f"{summary}, {why_not.total()} cannot:", *(f"{number:5}  {why}" for why, number in why_not.most_common())]
 
 
 def _reasons_or_error(
@@ -87,39 +87,41 @@ def _reasons_or_error(
     library_of: Callable[[Study], MpiInUse],
     why_no_link: Callable[[str], str],
 ) -> Iterable[tuple[str, str]]:
-    """As `_reasons`; of a study that cannot be planned on this machine each test with the error."""
+    """Return the result of `_reasons`; if the study cannot be planned, each test with the error."""
     planned = registry.attempt(
         name, file.path_of(name), lambda: list(_reasons(study, machine, library_of, why_no_link))
     )
     if not isinstance(planned, Broken):
         return planned
-    return [(asked.id, f"the study {name} cannot be planned here ({planned.error})") for asked in study.findings]
+    return [
+        (asked.id, f"the study {name} cannot be planned on this machine ({planned.error})") for asked in study.findings
+    ]
 
 
 def _reasons(
     study: Study, machine: Machine, library_of: Callable[[Study], MpiInUse], why_no_link: Callable[[str], str]
 ) -> Iterable[tuple[str, str]]:
-    """Of each test of a study its finding, and why the machine cannot carry it out."""
+    """Return the finding of each test of a study, and why the machine cannot carry it out."""
     if study.source == "model" or not study.findings:
         return [(asked.id, "") for asked in study.findings]
     axes = axis_values(study, facts.numbers(machine))
     study = with_axis_values(study, axes)
-    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
+    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit)
     return [(asked.id, _why_not(study, plan, axes, machine, asked)) for asked in study.findings]
 
 
 def _why_not(
     study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]], machine: Machine, asked: FindingTest
 ) -> str:
-    """Judges what a launch might give: what a test says of the values does not count, what it lacks does."""
-    lacking = [why for need in asked.needs if (why := facts.missing(need, machine))]
+    """Return why a test is not possible, from placeholder values; the judgement itself is ignored."""
+    unmet = [why for need in asked.needs if (why := facts.missing(need, machine))]
     values = _planned(study, plan, axes)
-    if lacking:
-        return lacking[0]
+    if unmet:
+        return unmet[0]
     try:
         asked.test.judge(study, values)
     except CannotTest as reason:
-        return str(reason) if values.lacking or str(reason) == SAME_LAUNCH else ""
+        return str(reason) if values.unavailable or str(reason) == SAME_LAUNCH else ""
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The values of a study, whether launches or a model gave them, and how they are looked up."""
+"""Values of a study, measured or modelled, and their look-up."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 Better: TypeAlias = Literal["higher", "lower"]
 Bounded: TypeAlias = stats.Interval | stats.Estimate
-"""Of a model what it says with its own bounds; of launches what they claim, or a value without an interval."""
+"""Value with bounds: of a model, or of launches (without an interval if there are too few)."""
 Place: TypeAlias = tuple[Cell, str]
 """A cell at an axis value (`""`: no axis)."""
-SAME_LAUNCH = "both combinations are the same launch here"
-"""Why there is nothing to compare where two combinations ask the same."""
+SAME_LAUNCH = "both combinations are identical on this machine"
+"""Why combinations with the same request cannot be compared."""
 
 
 class CannotTest(Exception):  # noqa: N818 - an outcome, not an error
-    """Why there is nothing to test; `kind` is that of the caveat which forbids it, `""` where it is none."""
+    """Reason why a test is not possible; `kind` is that of a caveat that excludes the value, or `""`."""
 
     def __init__(self, why: str, kind: str = "") -> None:
         super().__init__(why)
@@ -40,7 +40,7 @@ class CannotTest(Exception):  # noqa: N818 - an outcome, not an error
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a measure gives."""
+    """Unit of a measure, and whether a higher value is better."""
 
     unit: str
     better: Better
@@ -48,52 +48,52 @@ class Quantity:
 
 @dataclass(frozen=True)
 class LaunchValue:
-    """What one launch says of a cell: one sample of a study."""
+    """Value of a cell in one launch: one sample of a study."""
 
     value: stats.Interval  # base units, with the launch's own interval
     round: int  # a round holds a launch of every cell, in random order
     begun: datetime
-    whole_s: float | None = None  # of a share of time: what it is a share of
+    whole_s: float | None = None  # of a share of time: the whole in seconds
 
     @classmethod
     def of(cls, launch: LaunchFigure) -> LaunchValue:
-        """The view of a launch.
+        """Return the view of a launch.
 
         Raises:
-            ValueError: its record does not say when it started. Those of a store do.
+            ValueError: its record has no start time; records of a store have it.
         """
         begun = launch.point.process.begun
         if begun is None:
-            raise ValueError(f"the record of {launch.point.launch} does not say when it started")
+            raise ValueError(f"the record of {launch.point.launch} has no start time")
         return cls(launch.value, int(launch.point.launch.rpartition("-")[2]), begun, launch.whole_s)
 
 
 @dataclass(frozen=True)
 class StudyValue:
-    """One value of a study. Of a measurement: what every launch said. Of a model: the value with its bounds."""
+    """One value of a study: of a measurement all launches, of a model the value with its bounds."""
 
     launches: tuple[LaunchValue, ...] = ()
     modelled: stats.Interval | None = None
     caveats: tuple[Caveat, ...] = ()
     pairs: Mapping[tuple[int, int], float] = field(default_factory=dict)  # of hardware threads, of a metric of pairs
-    calibrated_on: tuple[str, ...] = ()  # of a model: what of it was taken from the published value of this point
-    figure: Figure | None = None  # of a measurement: what it is a view of
+    calibrated_on: tuple[str, ...] = ()  # of a model: parameters taken from the published value of this point
+    figure: Figure | None = None  # of a measurement: its figure
 
     @classmethod
     def of(cls, figure: Figure) -> StudyValue:
-        """The view of a figure. Its interval may be wide: a ratio of two figures has an interval of its own."""
+        """Return the view of a figure, without the caveat of a wide interval: ratios have their own intervals."""
         caveats = tuple(one for one in figure.caveats if one.kind != "wide interval")
         launches = tuple(map(LaunchValue.of, figure.counted))
         return cls(launches, caveats=caveats, pairs=values_of_pairs(figure), figure=figure)
 
     @property
     def of_limit(self) -> float | None:
-        """Fraction of the hardware's limit that was reached; `None` where there is none, or this is the limit."""
+        """Return the fraction of the hardware limit; `None` if there is none, or if this is the limit."""
         return self.figure.of_limit if self.figure else None
 
     @cached_property
     def value(self) -> Bounded:
-        """The median over launches, or the share of their time, with its uncertainty; of a model, what it says."""
+        """Return the median over launches, or the share of their time, with its interval; or the modelled value."""
         if self.modelled is not None:
             return self.modelled
         begun = [launch.begun for launch in self.launches]
@@ -106,7 +106,7 @@ class StudyValue:
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """One published value and the cell of the study that asks the same."""
+    """Published value and its cell in the study."""
 
     cell: Cell
     at: str  # axis value, or ""
@@ -116,28 +116,28 @@ class PublishedValue:
 
 @dataclass(frozen=True)
 class StudyValues:
-    """The values of a study: by cell, then by axis value (`""` where the measure has no axis)."""
+    """Values of a study: by cell, then by axis value (`""` where the measure has no axis)."""
 
     quantities: Mapping[str, Quantity]  # by measure
     by_cell: Mapping[Cell, Mapping[str, StudyValue]]
-    absent: Mapping[Cell, str]  # what could not be had, and why
+    absent: Mapping[Cell, str]  # cells that are not available, and why
     same: Mapping[Cell, Cell]  # cells that have the same request here as an earlier one
     wrong: tuple[str, ...] = ()  # checks that failed, in words
-    gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # axis values that a cell lacks, and why
+    gaps: Mapping[tuple[Cell, str], str] = field(default_factory=dict)  # missing axis values of a cell, and why
     topology: Topology | None = None  # of the machine that measured them
     written: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # measure -> axis value in the file -> here
 
     read: dict[tuple[Cell, str], StudyValue] = field(default_factory=dict, compare=False, repr=False)  # so far
 
     def better(self, measure: str) -> Better:
-        """Whether a higher or a lower value is better."""
+        """Return whether a higher or a lower value is better."""
         return self.quantities[measure].better
 
     def value(self, cell: Cell, at: str) -> StudyValue:
-        """The value of a cell at an axis value, as the study file writes it.
+        """Return the value of a cell at an axis value, as written in the study file.
 
         Raises:
-            CannotTest: there is none, or it is invalid: not what was asked, say.
+            CannotTest: there is none, or it is not measurable.
         """
         if cell in self.absent:
             raise CannotTest(self.absent[cell])
@@ -153,16 +153,16 @@ class StudyValues:
         return value
 
     def curve(self, cell: Cell, over: Sequence[str]) -> list[StudyValue]:
-        """The values of a cell at these axis values.
+        """Return the values of a cell at these axis values.
 
         Raises:
-            CannotTest: as `value`.
+            CannotTest: see `value`.
         """
         return [self.value(cell, at) for at in over]
 
 
 def quantity_of(measure: Measure) -> Quantity:
-    """The unit of what is measured or modelled, and whether a higher value is better."""
+    """Return the unit of a measure, and whether a higher value is better."""
     if measure.model:
         return Quantity(measure.unit, "higher" if measure.kind == "rate" else "lower")
     metric = metric_of(measure)

@@ -1,4 +1,4 @@
-"""Whether a finding holds here: what the kinds of tests share, with what is certain and what is not."""
+"""Verdicts on findings: the code that the kinds of tests share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from octant import catalogue, facts, stats
 from octant.machine import Machine
 from octant.stats import Grade, worst_of_each_kind
 from octant.stats.paired import LEAST_ROUNDS
-from octant.study.factors import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.published_values import published_range
 from octant.study.question import Decision, Judgement
+from octant.study.ratios import factor_text, gain, gain_in_rounds, quotient, range_text, stated
 from octant.study.values import SAME_LAUNCH, CannotTest
-from octant.units import si_text
+from octant.units import counted, si_text
 
 if TYPE_CHECKING:
     from octant.stats import Caveat
-    from octant.study.factors import Rounds
     from octant.study.parts import Bar, Levels
     from octant.study.question import FindingTest, Study
+    from octant.study.ratios import Rounds
     from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
 Status: TypeAlias = Literal["holds", "does not hold", "undecided", "cannot be tested here"]
@@ -32,13 +32,13 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class FindingVerdict:
-    """What became of one finding."""
+    """Verdict on one finding."""
 
     finding: catalogue.Finding
     status: Status
     why: str  # the sentence behind the status
     here: Bounded | None = None
-    here_is: str = ""  # what its ends are
+    interval_text: str = ""  # what its ends are
     there: tuple[float, float] | None = None  # the published range
     more_launches: int | None = None  # as a judgement's
     calibrated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what of a model, on which values tested
@@ -50,35 +50,35 @@ class FindingVerdict:
 
     @property
     def there_text(self) -> str:
-        """The published range for people; empty where there is none."""
+        """Return the published range as text; empty if there is none."""
         return range_text(self.there, self.unit) if self.there else ""
 
     @property
     def here_text(self) -> str:
-        """The tested quantity for people; empty where there is none."""
+        """Return the tested quantity as text; empty if there is none."""
         return self.in_unit or (factor_text(self.here) if self.here else "")
 
     @property
     def text(self) -> str:
-        """For people: `holds: ×2.15 there, ×1.9 [1.8, 2.0] here`."""
+        """Return the verdict as text: `holds: published ×2.15, ×1.9 [1.8, 2.0] for triad`."""
         return f"{self.said}: {self.why}{self.remark}"
 
     @property
     def said(self) -> str:
-        """The status, whether a link was emulated for it, and whether the model was calibrated on it."""
+        """Return the status, with notes on an emulated link and on calibration of the model."""
         where = ", over an emulated link" if self.emulated else ""
-        return f"{self.status}{where}" if self.predicted else f"{self.status}, calibrated on this"
+        return f"{self.status}{where}" if self.predicted else f"{self.status}, calibrated on this value"
 
     @property
     def remark(self) -> str:
-        """What of the model was calibrated on values that it rests on, and which link was emulated; else empty."""
+        """Return the calibrated parameters of the model and the emulated links; empty if there are none."""
         said = ", ".join(f"{what} at {', '.join(names)}" for what, names in self.calibrated.items())
-        return "".join((f"; calibrated: {said}" if said else "", *(f"; {text}" for text in self.emulated)))
+        return "".join((f"; calibrated on: {said}" if said else "", *(f"; {text}" for text in self.emulated)))
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A tested quantity, how many launches or rounds are behind it (0: a model), and what casts doubt on it."""
+    """Tested quantity with its number of launches or rounds (0 for a model) and its caveats."""
 
     here: Bounded
     launches: int
@@ -88,16 +88,16 @@ class Effect:
     ends: str = ""  # what its ends are, where `here` itself does not say it
 
     @property
-    def here_is(self) -> str:
-        """What the ends of the tested quantity are; empty where it has none."""
+    def interval_text(self) -> str:
+        """Return a description of the interval; empty if there is none."""
         here = stated(self.here)
         if here.low == here.high:
             return ""
-        return self.ends or (here.text if isinstance(here, stats.Estimate) else "the model's own bounds")
+        return self.ends or (here.text if isinstance(here, stats.Estimate) else "bounds of the model")
 
 
 def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[FindingVerdict]:
-    """The verdict of every finding of a study; `machine` is `None` for models, which need none."""
+    """Return the verdict on each finding of a study; `machine` is `None` for models."""
     return [_verdict(study, values, machine, asked) for asked in study.findings]
 
 
@@ -113,7 +113,7 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
         found = asked.test.judge(study, values)
     except CannotTest as reason:
         return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, caveat=reason.kind, unit=unit)
-    why = f"{range_text(there, unit)} there, {found.why}" if there else found.why
+    why = f"published {range_text(there, unit)}, {found.why}" if there else found.why
     calibrated: dict[str, tuple[str, ...]] = {}
     for (cell, at), value in values.read.items():
         for what in value.calibrated_on:
@@ -121,37 +121,37 @@ def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: 
     predicted = not values.read or not all(value.calibrated_on for value in values.read.values())
     read = (caveat for value in values.read.values() for caveat in value.caveats if caveat.kind == "emulated link")
     return FindingVerdict(
-        finding, found.status, why, found.here, found.here_is, there, found.more_launches, calibrated, predicted,
+        finding, found.status, why, found.here, found.interval_text, there, found.more_launches, calibrated, predicted,
         emulated=tuple(dict.fromkeys(caveat.text for caveat in read)), in_unit=found.in_unit, unit=unit,
     )  # fmt: skip
 
 
 def judge_effect(effect: Effect, bar: Bar, what: str) -> Judgement:
-    """What one tested quantity says against a bar; `what` stands behind its value in the sentence."""
-    return _judged(effect, bar, f"{factor_text(effect.here)} here{what} (the bar: {bar.text}")
+    """Judge a tested quantity; `what` follows its value in the sentence."""
+    return _judged(effect, bar, f"{factor_text(effect.here)}{what} (required: {bar.text}")
 
 
 def judge_value(effect: Effect, bar: Bar, unit: str, what: str) -> Judgement:
-    """As `judge_effect`, of a quantity with a unit, in which the bar is given."""
+    """Judge a quantity with a unit, in which the bar is given; see `judge_effect`."""
     here = stated(effect.here)
     middle, low, high = (si_text(edge, unit) for edge in (here.middle, here.low, here.high))
     value = middle if here.low == here.high else f"{middle} [{low}, {high}]"
-    judged = _judged(effect, bar, f"{value} here{what} (the bar: {bar.text_in(unit)}")
+    judged = _judged(effect, bar, f"{value}{what} (required: {bar.text_in(unit)}")
     return replace(judged, in_unit=value)
 
 
-def _judged(effect: Effect, bar: Bar, said: str) -> Judgement:
-    """`said`: the value and the bar in words, in a bracket that is still open."""
+def _judged(effect: Effect, bar: Bar, beginning: str) -> Judgement:
+    """Return the judgement; `beginning` is the text up to the bar, with an open bracket."""
     status = status_of(effect, bar)
     more = launches_needed(effect.here, bar, effect.launches, effect.least) if status == "undecided" else None
-    why = f"{said}{ends_text([effect])}){caveats_text([effect])}"
+    why = f"{beginning}{ends_text([effect])}){caveats_text([effect])}"
     if status == "undecided":
         why += f"; {resolution_text(effect)}{more_text(more, effect.launches, effect.least)}"
-    return Judgement(status, why, effect.here, effect.here_is, more)
+    return Judgement(status, why, effect.here, effect.interval_text, more)
 
 
 def undecided_judgement(bar: Bar, open_effects: Iterable[Effect], effects: Iterable[Effect], why: str) -> Judgement:
-    """Undecided, with about how many more launches would decide each of `open_effects`, which are among `effects`."""
+    """Return an undecided judgement with the launches that would decide all `open_effects`, a subset of `effects`."""
     needed = [launches_needed(effect.here, bar, effect.launches, effect.least) for effect in open_effects]
     more = None if None in needed else max(n for n in needed if n is not None)
     text = more_text(more, min(effect.launches for effect in effects))
@@ -159,17 +159,17 @@ def undecided_judgement(bar: Bar, open_effects: Iterable[Effect], effects: Itera
 
 
 def status_of(effect: Effect, bar: Bar) -> Decision:
-    """As `judge`; undecided where there are too few launches for a verdict."""
+    """Return the decision of `judge`, or undecided if there are too few launches."""
     return "undecided" if 0 < effect.launches < effect.least else judge(effect.here, bar)
 
 
 def judge(here: Bounded, bar: Bar) -> Decision:
-    """Whether a whole interval lies on the good side of a bar, on the bad side, or straddles it."""
+    """Decide whether an interval meets a bar, misses it, or contains it."""
     low, high = bar.within or (
         -math.inf if bar.above is None else bar.above,
         math.inf if bar.below is None else bar.below,
     )
-    open_bar = bar.within is None  # above and below are strict; a range takes its ends in
+    open_bar = bar.within is None  # above and below are strict; a range includes its ends
     if (here.low > low and here.high < high) if open_bar else (here.low >= low and here.high <= high):
         return "holds"
     if (here.high <= low or here.low >= high) if open_bar else (here.high < low or here.low > high):
@@ -178,10 +178,9 @@ def judge(here: Bounded, bar: Bar) -> Decision:
 
 
 def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_ROUNDS) -> int | None:
-    """About how many more launches would decide: an interval shrinks as the square root of their number.
+    """Estimate how many more launches would decide: an interval shrinks as the square root of their number.
 
-    `None` where that is hopeless (over a thousand), or where launches change nothing (a model). Below `least`, as many
-    more as it takes to have a verdict at all.
+    `None` if it is over a thousand, or for a model. Below `least`, it is the number that is missing.
     """
     if launches == 0:
         return None
@@ -201,47 +200,45 @@ def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_R
 
 
 def caveats_text(effects: Iterable[Effect]) -> str:
-    """What casts doubt on tested quantities, each kind once and no notes; empty where nothing does."""
+    """Return the caveats of tested quantities, each kind once, without notes; empty if there are none."""
     caveats = worst_of_each_kind(caveat for effect in effects for caveat in effect.caveats if caveat.grade > Grade.NOTE)
-    return f"; measured in doubt: {', '.join(caveat.text for caveat in caveats)}" if caveats else ""
+    return f"; caveats: {', '.join(caveat.text for caveat in caveats)}" if caveats else ""
 
 
 def ends_text(effects: Iterable[Effect]) -> str:
-    """What the ends of tested quantities are, each once; empty where they have none."""
-    said = dict.fromkeys(effect.here_is for effect in effects if effect.here_is)
+    """Return the descriptions of the intervals, each once; empty if there are none."""
+    said = dict.fromkeys(effect.interval_text for effect in effects if effect.interval_text)
     return "".join(f"; in brackets: {text}" for text in said)
 
 
 def resolution_text(effect: Effect) -> str:
-    """Of an undecided test, how small a difference launches could tell: `resolved to 4.1 %; `; empty of a model."""
+    """Return the resolution of an undecided test: `resolution 4.1 %; `; empty for a model."""
     low, middle, high = effect.here.low, effect.here.middle, effect.here.high
     if effect.launches < effect.least or not 0 < low < high:
         return ""
     if stated(effect.here).low == middle:
-        return "launches differ too much to tell; "
-    return f"resolved to {100 * (max(high / middle, middle / low) - 1):.2g} %; "
+        return "launches differ too much for an interval; "
+    return f"resolution {100 * (max(high / middle, middle / low) - 1):.2g} %; "
 
 
 def more_text(more: int | None, launches: int, least: int = LEAST_ROUNDS) -> str:
-    """What it would take to decide, for people."""
+    """Return what is needed for a decision."""
     if launches == 0:
-        return "the model's own bounds leave it open"
+        return "the bounds of the model do not decide"
     if more is None:
-        return "how many more launches would decide is not known"
-    counted = f"{more} more launch{'es' if more > 1 else ''} of each"
+        return "the number of launches for a decision is not known"
     if launches < least:
-        few = f"{launches} launch{'es' if launches > 1 else ''} of each {'are' if launches > 1 else 'is'} too few"
-        return f"{few}; at least {counted} {'are' if more > 1 else 'is'} needed"
-    return f"about {counted} would decide"
+        return f"{launches} of at least {least} launches per configuration"
+    return f"about {counted(more, 'more launch')} per configuration would decide"
 
 
 def gain_of(
     study: Study, values: StudyValues, measure: str, of: Levels, to: Levels, at: str = "", to_at: str = ""
 ) -> Effect:
-    """How many times as good one combination is as another.
+    """Return the gain of one combination over another.
 
     Raises:
-        CannotTest: a value is missing, or both combinations are the same launch.
+        CannotTest: a value is missing, or both combinations are identical on this machine.
     """
     cells = study.cell(measure, of), study.cell(measure, to)
     first, second = values.value(cells[0], at), values.value(cells[1], to_at or at)
@@ -251,7 +248,7 @@ def gain_of(
 
 
 def gain_over(one: Effect, other: Effect) -> Effect:
-    """One gain over another: in the rounds that both have, or of a model by their bounds."""
+    """Return the ratio of two gains, from common rounds or the bounds of a model."""
     caveats = one.caveats + other.caveats
     if one.rounds is None or other.rounds is None:
         return Effect(quotient(one.here, other.here), 0, caveats)
@@ -259,7 +256,7 @@ def gain_over(one: Effect, other: Effect) -> Effect:
 
 
 def ratio_of(of: StudyValue, to: StudyValue, better: Better) -> Effect:
-    """How many times as good one value is as another: in the rounds that both have, or of a model by their bounds."""
+    """Return the gain of one value over another, from common rounds or the bounds of a model."""
     caveats = of.caveats + to.caveats
     if of.modelled is not None and to.modelled is not None:
         return Effect(gain(of, to, better), 0, caveats)
@@ -271,19 +268,19 @@ def _in_rounds(rounds: Rounds, caveats: tuple[Caveat, ...]) -> Effect:
 
 
 def place_on_axis(places: Sequence[float], launches: int, curve: Iterable[StudyValue]) -> Effect:
-    """A place along an axis: the median over launches (0: of a model, which has one), and their range.
+    """Return a place along an axis as the median and range over launches (0 launches for a model).
 
-    The range holds the median of launches to come in 97 % from six launches on, and in 75 % with three.
+    The range contains the median of further launches in 97 % of cases with six launches, and in 75 % with three.
     """
     here = stats.Interval(min(places), float(np.median(places)), max(places))
-    return Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=f"the range over {launches} launches")
+    return Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=f"range over {launches} launches")
 
 
 def ranked(study: Study, values: StudyValues, measure: str, places: Iterable[Levels], at: str) -> list[Levels]:
-    """The combinations in the order of their medians, the best first, without those that are not to be had here.
+    """Return the available combinations ordered by their medians, the best first.
 
     Raises:
-        CannotTest: none has a value, or one is not measurable, so that its place is not known.
+        CannotTest: none has a value, or one is not measurable, so that its rank is not known.
     """
     found: list[tuple[float, int, Levels]] = []
     reasons: list[CannotTest] = []
@@ -301,5 +298,5 @@ def ranked(study: Study, values: StudyValues, measure: str, places: Iterable[Lev
 
 
 def caveats_of(curve: Iterable[StudyValue]) -> tuple[Caveat, ...]:
-    """The caveats of several values."""
+    """Return the caveats of several values."""
     return tuple(caveat for value in curve for caveat in value.caveats)

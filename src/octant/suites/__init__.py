@@ -1,27 +1,26 @@
-"""Suites: files of requests, which `octant evaluate` measures. A file that lies here is a suite by its name.
+"""Suites: files of requests, which `octant evaluate` measures. Each file of this folder is a suite.
 
 What a request's values say in facts of the machine (`4*cached/ranks`) is worked out when the suite is asked.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from octant import facts, registry, tile, untrusted, workloads
+from octant import facts, registry, renamed, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
 from octant.facts import Need
 from octant.failure import Exit, Refusal, suggestion
 from octant.request import Presentation, Request, Shape, Subject, each_once
 from octant.runs.modes import ranks_and_knobs
-from octant.runs.programs import fill, in_file
+from octant.runs.programs import file_requests, placeholders
 from octant.runs.programs import table as program_table
 from octant.runs.programs.table import ProgramTable, knob_problem
 from octant.runs.rounds import CURVE_LAUNCHES, LAUNCHES
@@ -38,30 +37,30 @@ Repeats = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class SuiteError(Refusal):
-    """A suite that cannot be used; the text names the file, the key and the reason."""
+    """An unusable suite; the text names the file, the key and the reason."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, Exit.WRONG_WORD)
 
 
 class SuiteRequest(ProgramTable, frozen=True):
-    """One ask of a suite's file: of a workload, or of a program, in whose command line `{knob}` is a knob's value."""
+    """A request of a suite's file: a workload, or a program with `{knob}` in its command line."""
 
     workload: str = ""  # family/name
     title: str = ""
-    short: str = ""  # what is measured, in a word or two, for the rows of tables
+    short: str = ""  # name of the quantity in one to three words, for rows of tables
     mode: Literal["one", "star", "threads", "all"] = "one"
-    ranks: str = ""  # a count or an expression; "": what the mode says
+    ranks: str = ""  # a count or an expression; "": as the mode defines
     knobs: Mapping[str, str] = {}
-    needs: tuple[Need, ...] = ()  # left out where the machine lacks one of these
+    needs: tuple[Need, ...] = ()  # requirements; skipped if the machine does not meet one
     table: bool = True  # a row of the terminal's table; else a curve of the report
-    repeats: Repeats | None = None  # launches; `None`: the suite's
+    repeats: Repeats | None = None  # launches; `None`: as in the suite
 
     def __post_init__(self) -> None:
         if bool(self.workload) == bool(self.command):
-            raise ValueError("a request names either a workload or a command; give one of the two")
+            raise ValueError("a request needs either `workload` or `command`; give one of them")
         if self.command and self.mode != "one":
-            raise ValueError("mode: a program has no mode; remove it, and see `ranks`")
+            raise ValueError("mode: programs have no mode; remove it, or set `ranks`")
         for key, why in program_table.problems(self):
             raise ValueError(f"{key}: {why}")
         for why in (knob_problem(self, knob) for knob in self.knobs if self.command):
@@ -70,11 +69,11 @@ class SuiteRequest(ProgramTable, frozen=True):
 
 
 class Suite(untrusted.InputTable, frozen=True, kw_only=True):
-    """A suite's file."""
+    """The file of a suite."""
 
     title: str
-    repeats: Repeats = LAUNCHES  # launches of what is in the table
-    curve_repeats: Repeats = CURVE_LAUNCHES  # and of curves
+    repeats: Repeats = LAUNCHES  # launches of requests in the table
+    curve_repeats: Repeats = CURVE_LAUNCHES  # launches of curves
     answer: SuiteAnswer = SuiteAnswer()
     tiles: Annotated[tuple[SuiteTile, ...], Meta(max_length=tile.MOST)] = ()
     requests: Annotated[tuple[SuiteRequest, ...], Meta(min_length=1, max_length=MAX_REQUESTS)]
@@ -84,28 +83,53 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
 
 
 def names() -> list[str]:
-    """The suites that come with Octant."""
+    """Return the names of the suites of Octant."""
     return sorted(path.stem for path in _folder().glob("*.toml"))
 
 
 def load(name: str) -> Suite:
-    """A suite by its name, or from a file.
+    """Read a suite by its name or from a file.
 
     Raises:
-        Refusal: neither, or a file that is too large, no TOML, or has a key missing, unknown or of the wrong kind.
+        Refusal: there is no such suite or file; the file is too large, not TOML, or a key is missing, unknown or of
+            the wrong type.
     """
     table = untrusted.parse_toml(_text(name), f"suite {name}")
     if "asks" in table and "requests" not in table:  # the key of versions up to 0.2
         table["requests"] = table.pop("asks")
-        print(f"octant: suite {name}: [[asks]] is now [[requests]]", file=sys.stderr)
+        renamed.warn(["[[asks]] is now [[requests]]"])
+    renamed.warn(_replace_old_names(table))
     try:
         return untrusted.convert(table, Suite)
     except untrusted.MistakesError as error:
         raise SuiteError(f"cannot read the suite {name} {error.mistakes[0]}") from error
 
 
+def _replace_old_names(table: Mapping[str, Any]) -> list[renamed.Replacement]:
+    """Replace old names of workloads, knobs, values and metrics in the table of a suite's file, not yet checked."""
+    changes: list[renamed.Replacement] = []
+    workload_of: dict[object, str] = {}  # by the title of the request
+    for one in _tables(table.get("requests")):
+        changes += renamed.replace_workload(one, workloads.resolve)
+        if isinstance(name := one.get("workload"), str):
+            changes += renamed.replace_knobs([name], one)
+            workload_of[str(one.get("title"))] = name
+    for tile_table in _tables(table.get("tiles")):
+        compared = tile_table.get("compared")
+        named = [*_tables(tile_table.get("figures")), *(one.get("figure") for one in _tables(tile_table.get("also")))]
+        named += [compared.get("value"), compared.get("against")] if isinstance(compared, dict) else []
+        for figure in (one for one in named if isinstance(one, dict)):
+            if name := workload_of.get(str(figure.get("title")), ""):
+                changes += [*renamed.replace_knobs([name], figure), *renamed.replace_metric(name, figure)]
+    return changes
+
+
+def _tables(value: object) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def entries() -> Entries[Suite]:
-    """The suites that come with Octant, and those whose file cannot be read."""
+    """Return the suites of Octant, and the unreadable ones."""
     return registry.collect((name, registry.attempt(name, _file(name), partial(load, name))) for name in names())
 
 
@@ -123,7 +147,7 @@ def _text(name: str) -> str:
     path = Path(name)
     if not untrusted.exists(path):
         raise SuiteError(
-            f"cannot find the suite {name!r} (neither a file nor one of ours); {suggestion(name, names())}"
+            f"cannot find the suite {name!r} (no suite or file has this name); {suggestion(name, names())}"
         )
     return untrusted.read_text(path, "suite", MOST_BYTES)
 
@@ -136,25 +160,25 @@ def requests(
     allowed: Collection[str] = (),
     report: Callable[[str], None] = lambda _text: None,
 ) -> tuple[Request, ...]:
-    """What the suite asks of a machine, in the order of its file.
+    """Return the requests of a suite for a machine, in the order of its file.
 
-    What the machine lacks is left out; on one core so are `star` and `threads`, which would repeat `one`. So is what
-    `absent` names, and a program that is not there.
+    Skipped are requests whose requirements the machine does not meet, workloads of `absent` and programs that do not
+    exist; on one core also the modes `star` and `threads`, which would repeat `one`.
 
     Args:
         only: workloads to keep; none: all.
-        name: of the suite.
+        name: name of the suite.
         allowed: programs of the file that the user allows (`runs.programs.allowed`).
-        report: is given the reason why a request of a program is left out.
+        report: receives the reason why a request of a program is skipped.
 
     Raises:
-        SuiteError: an unknown workload or metric, or a value that cannot be worked out.
+        SuiteError: an unknown workload or metric, or a value that cannot be computed.
     """
     known = facts.numbers(machine)
     kept = {workloads.workload(one).name for one in only}
     left_out = absent(suite, name)
     if wrong := problems(suite):
-        raise SuiteError(f"cannot ask what {name} says ({wrong[0]}); correct it")
+        raise SuiteError(f"cannot use the suite {name} ({wrong[0]}); correct the file")
     found: list[Request] = []
     for number, one in enumerate(suite.requests, 1):
         if one.workload in left_out:
@@ -171,36 +195,40 @@ def requests(
             if workload:
                 found.append(_request(one, workload.name, known, not workload.messages, repeats))
             else:
-                found.append(in_file.named(_program_request(one, known, repeats), bool(one.ranks), allowed))
+                found.append(
+                    file_requests.with_program_name(_program_request(one, known, repeats), bool(one.ranks), allowed)
+                )
         except Refusal as refusal:
-            report(f"{one.title or f'request {number}'} is left out: {refusal}")
+            report(f"{one.title or f'request {number}'} is skipped: {refusal}")
         except (LookupError, ValueError) as error:
             reason = error.args[0] if error.args else error
             raise SuiteError(
-                f"cannot ask what {name} says ({one.title or f'request {number}'}: {reason}); correct it"
+                f"cannot use the suite {name} ({one.title or f'request {number}'}: {reason}); correct the file"
             ) from error
     return tuple(found)
 
 
 def absent(suite: Suite, name: str) -> dict[str, str]:
-    """The workloads of a suite that comes with Octant which this installation cannot use, and why.
+    """Return the workloads of one of Octant's suites that this installation cannot use, with the reason.
 
-    Of a suite of the user's there are none: it may have misspelt a name, which is refused.
+    For a suite of the user, return none: an unknown name is refused there.
     """
     asked = dict.fromkeys(one.workload for one in suite.requests if one.workload) if name in names() else ()
     return {one: why for one in asked if (why := workloads.why_absent(one))}
 
 
 def problems(suite: Suite) -> list[str]:
-    """Return the metrics that tiles name and that no workload of their requests has, in words.
+    """Return a text for each metric that a tile names and no workload of its requests has.
 
-    Of workloads that this installation cannot use nothing is known.
+    Workloads that this installation cannot use are not checked.
     """
-    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # the metrics of a request by its title and what it is of
+    asked: dict[str, dict[str, tuple[Metric, ...]]] = {}  # metrics by title of the request and by workload
     known = workloads.workloads()
     for request in suite.requests:
-        workload = declared_workload(request.subject) if request.command else known.get(_full_name(request.workload))
-        of = workload.name if workload else _full_name(request.workload)
+        workload = (
+            declared_workload(request.subject) if request.command else known.get(workloads.resolve(request.workload))
+        )
+        of = workload.name if workload else workloads.resolve(request.workload)
         asked.setdefault(request.title, {})[of] = workload.metrics if workload else ()
     found = []
     for one in suite.tiles:
@@ -208,39 +236,32 @@ def problems(suite: Suite) -> list[str]:
             names = asked.get(figure.title, {})
             metrics = [metric.name for metrics in names.values() for metric in metrics]
             if metrics and figure.metric not in metrics:
-                said = suggestion(figure.metric, metrics)
-                found.append(f"the tile {one.name}: no metric {figure.metric!r} in {' or '.join(names)}, {said}")
+                hint = suggestion(figure.metric, metrics)
+                found.append(f"the tile {one.name}: {' or '.join(names)} has no metric {figure.metric!r}, {hint}")
     return found
 
 
 def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> tile.DeclaredScreen:
-    """What the first screen of a report on a run of the suite shows.
+    """Return the first screen of a run of the suite.
 
     Args:
-        only: workloads that are asked; none: all. Of others it does not say that the machine lacks something.
+        only: requested workloads; none: all. Tiles of other workloads do not report unmet requirements.
     """
     kept = {workloads.workload(one).name for one in only}
-    asked = {one.title for one in suite.requests if not kept or _full_name(one.workload) in kept}
+    asked = {one.title for one in suite.requests if not kept or workloads.resolve(one.workload) in kept}
     tiles = (
         one if {figure.title for figure in one.figures} & asked else replace(one, missing={}) for one in suite.tiles
     )
     return declared(tiles, suite.answer, machine)
 
 
-def _full_name(workload: str) -> str:
-    try:
-        return workloads.workload(workload).name
-    except LookupError:  # of `absent`
-        return workload
-
-
 def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) -> Request:
     ranks = facts.count(one.ranks, known) if one.ranks else 1
     if ranks < 1:
-        raise ValueError(f"{one.ranks!r} comes to no rank here")
+        raise ValueError(f"{one.ranks!r} gives no rank on this machine")
     here = {**known, "ranks": ranks}
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
-    if "threads" in fill.named(one.subject):
+    if "threads" in placeholders.placeholder_names(one.subject):
         knobs.setdefault("threads", "1")
     return Request(
         one.subject, knobs, Shape(ranks), show=Presentation(one.title, one.table, one.short), repeats=repeats
@@ -252,7 +273,7 @@ def _request(one: SuiteRequest, workload: str, known: Mapping[str, int], alone: 
     if one.ranks:
         ranks = facts.count(one.ranks, known)
         if ranks < 1:
-            raise ValueError(f"{one.ranks!r} comes to no rank here")
+            raise ValueError(f"{one.ranks!r} gives no rank on this machine")
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
     knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
     show = Presentation(one.title, one.table, one.short)

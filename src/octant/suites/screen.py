@@ -1,4 +1,4 @@
-"""The first screen that a suite declares: `[answer]` and up to six `[[tiles]]`, checked against the suite's asks."""
+"""First screen declared by a suite: `[answer]` and up to six `[[tiles]]`, checked against the suite's requests."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Text = Annotated[str, Meta(max_length=_MOST)]
 
 
 def _template(names: str) -> Any:
-    """The type of a text whose `{…}` are of this pattern."""
+    """Return the type of a text whose `{…}` match this pattern."""
 
     def read(text: str) -> str:
         for name in _FIELD.findall(text):
             if not re.fullmatch(names, name):
-                raise ValueError(f"nothing is called {{{name[:60]}}}; try {names.replace('|', ', ')}")
+                raise ValueError(f"{{{name[:60]}}} is unknown; try {names.replace('|', ', ')}")
         return text
 
     return read_with(read, str, Text)
@@ -42,7 +42,7 @@ else:
 
 
 class SuiteFigure(InputTable, frozen=True):
-    """A figure of the suite: of the request with this title."""
+    """A figure of the suite, named by the title of its request."""
 
     title: Text
     knobs: Mapping[str, Text] = {}
@@ -50,12 +50,12 @@ class SuiteFigure(InputTable, frozen=True):
     pick: Pick = "first"
 
     def named(self) -> tile.NamedFigure:
-        """The same, as a run stores it."""
+        """Return the figure as a run stores it."""
         return tile.NamedFigure(self.title, dict(self.knobs), self.metric, self.pick)
 
 
 class SuiteComparison(InputTable, frozen=True):
-    """What the bar shows, if it is no share of a limit."""
+    """Comparison that the bar shows instead of a share of a limit."""
 
     text: TextOfSides
     value: SuiteFigure | None = None
@@ -80,11 +80,11 @@ class SuiteTile(InputTable, frozen=True):
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
     compared: SuiteComparison | None = None
     also: Annotated[tuple[SuiteAlso, ...], Meta(max_length=tile.MOST_ALSO)] = ()
-    missing: Mapping[str, Text] = {}  # a need, or "" for any other reason, and what is said where it is not met
+    missing: Mapping[str, Text] = {}  # text by requirement that is not met; "": any other reason
 
 
 class SuiteAnswer(InputTable, frozen=True):
-    """The sentence above the tiles."""
+    """Sentence above the tiles."""
 
     subject: TextOfCores = ""
     says: Annotated[tuple[Text, ...], Meta(max_length=tile.MOST)] = ()
@@ -92,45 +92,43 @@ class SuiteAnswer(InputTable, frozen=True):
 
 
 def check(tiles: Iterable[SuiteTile], answer: SuiteAnswer, titles: Iterable[str]) -> None:
-    """Looks whether tiles name asks that there are, and the sentence tiles that there are.
+    """Check that tiles name existing requests, and the sentence existing tiles.
 
     Raises:
-        ValueError: one is not there, or a bar lacks what it compares.
+        ValueError: a name does not exist, or a bar has nothing to compare.
     """
     tiles, known = tuple(tiles), set(titles)
     for one in tiles:
         for figure in figures_of(one):
             if figure.title not in known:
-                raise ValueError(f"the tile {one.name} names no request of this suite: {figure.title!r}")
+                raise ValueError(f"the tile {one.name} names a request that the suite does not have: {figure.title!r}")
         for need in filter(None, one.missing):
             facts.check_need(need)
         if (one.kind == "figure" and one.bar == "comparison") != (one.compared is not None):
-            raise ValueError(
-                f"the bar of the tile {one.name} is a comparison without `compared`, or the other way round"
-            )
+            raise ValueError(f"the tile {one.name} needs `compared` if and only if its bar is `comparison`")
         if one.bar not in {"figure": ("none", "limit", "comparison"), "balance": ("none", "comparison")}.get(
             one.kind, ("none", "parts")
         ):
-            raise ValueError(f"the tile {one.name} has no bar of the kind {one.bar!r}")
+            raise ValueError(f"the tile {one.name} of the kind {one.kind!r} cannot have the bar {one.bar!r}")
         if any(part.show in ("value", "plateaus", "half length") and part.figure is None for part in one.also):
-            raise ValueError(f"a further value of the tile {one.name} names no figure")
+            raise ValueError(f"an entry of `also` of the tile {one.name} names no figure")
     names = [one.name for one in tiles]
     if len(set(names)) < len(names):
-        raise ValueError("two tiles have one name")
+        raise ValueError("two tiles have the same name")
     for name in _FIELD.findall(" ".join([*answer.says, answer.besides])):
         for part in name.split("/"):
             if part not in names:
-                raise ValueError(f"the answer names no tile of this suite: {{{name}}}")
+                raise ValueError(f"the answer names a tile that the suite does not have: {{{name}}}")
 
 
 def figures_of(one: SuiteTile) -> list[SuiteFigure]:
-    """Every figure that a tile names: its own, what its bar compares, and further values."""
+    """Return all figures that a tile names: headline, comparison and further values."""
     compared = [one.compared.value, one.compared.against] if one.compared else []
     return [*one.figures, *(figure for figure in (*compared, *(r.figure for r in one.also)) if figure)]
 
 
 def declared(tiles: Iterable[SuiteTile], answer: SuiteAnswer, machine: Machine) -> tile.DeclaredScreen:
-    """The first screen on a machine: its cores and what it lacks are in the texts."""
+    """Return the first screen for a machine, with the number of cores and unmet requirements in its texts."""
     cores = facts.facts(machine)["cores"]
 
     def filled(text: str, number: str) -> str:
@@ -165,5 +163,5 @@ def _also(one: SuiteAlso) -> tile.Also:
 
 
 def _missing(words: Mapping[str, str], machine: Machine) -> str:
-    """The words of the first need that the machine does not meet, else those for any other reason."""
-    return next((says for need, says in words.items() if need and facts.missing(need, machine)), words.get("", ""))
+    """Return the text of the first requirement that the machine does not meet, or the general text."""
+    return next((text for need, text in words.items() if need and facts.missing(need, machine)), words.get("", ""))

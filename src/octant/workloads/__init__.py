@@ -1,19 +1,19 @@
-"""One folder a workload, in that of its family; the folder is the registration, `family/name` the identity."""
+"""Workloads: one folder per workload in the folder of its family; its identity is `family/name`."""
 
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from types import ModuleType
 
-from octant import registry
+from octant import registry, renamed
 from octant.failure import suggestion
 from octant.machine import Machine
-from octant.record.renamed import meant_today
 from octant.registry import Broken, Entries, UndeclaredError
 from octant.workload import Workload
 
 FIRST_FAMILY = "node"
-"""Of several workloads of one name, that of this family needs no family before it."""
+"""Family whose workloads have precedence if a short name exists in several families."""
 NOT_INSTALLED = "this installation has no workload {}"
 
 
@@ -23,7 +23,7 @@ class BrokenWorkloadError(LookupError):
 
 @functools.cache
 def entries() -> Entries[Workload]:
-    """Every workload by `family/name`, and the folders that cannot be used."""
+    """Return every workload by `family/name`, and the folders that cannot be used."""
     made: list[tuple[str, Workload | Broken]] = []
     for family in families():
         package = f"{__name__}.{family}"
@@ -43,16 +43,17 @@ def _declared(module: ModuleType) -> Workload:
     found = registry.declared(module, "WORKLOAD").WORKLOAD
     if not isinstance(found, Workload):
         raise UndeclaredError(f"its WORKLOAD is of type {type(found).__name__}, not Workload")
+    renamed.check(Path(str(module.__file__)).parent)
     return found.answering_every_point()
 
 
 def workloads() -> Mapping[str, Workload]:
-    """Every workload that can be used, by `family/name`."""
+    """Return every workload that can be used, by `family/name`."""
     return entries().working
 
 
 def broken() -> dict[str, Broken]:
-    """The families and workloads that cannot be used, by name."""
+    """Return the families and workloads that cannot be used, by name."""
     return {**_families().broken, **entries().broken}
 
 
@@ -65,7 +66,7 @@ def why_absent(name: str) -> str:
 
 
 def families() -> dict[str, str]:
-    """The title of every family, by its name."""
+    """Return the title of every family by its name."""
     return dict(_families().working)
 
 
@@ -74,7 +75,7 @@ def _families() -> Entries[str]:
 
 
 def workload(name: str) -> Workload:
-    """One workload, by `family/name` or by a bare name (see `full_name`).
+    """Return a workload by its full, short or former name (see `full_name`).
 
     Raises:
         LookupError: no such folder, or several; the message lists what there is.
@@ -88,44 +89,53 @@ def workload(name: str) -> Workload:
             raise BrokenWorkloadError(f"{said}; correct or remove that file") from None
         raise
     if meant in workloads():
+        renamed.warn(renamed.workload_changes(name, meant))
         return workloads()[meant]
     raise BrokenWorkloadError(f"{why_absent(meant)}; correct or remove that file")
 
 
+def resolve(name: str) -> str:
+    """Return the `family/name` that a full, short or former name refers to; the name itself if it is unknown."""
+    try:
+        return full_name(name, [*workloads(), *entries().broken])
+    except LookupError:
+        return name
+
+
 def alone_knobs(name: str) -> tuple[str, ...]:
-    """The knobs of a workload whose values are started one by one; none where this installation does not have it."""
+    """Return the knobs whose values are started separately with a tight time limit; none for an unknown workload."""
     known = workloads().get(name)
     return known.alone if known else ()
 
 
 def apart_knobs(name: str) -> tuple[str, ...]:
-    """The knobs of a workload whose values are started one by one without a limit of their own."""
+    """Return the knobs whose values are started separately without a special time limit."""
     known = workloads().get(name)
     return known.apart if known else ()
 
 
 def sizes(name: str) -> Mapping[str, Callable[[Machine, str], str]]:
-    """What of a workload's sizes matters to a comparison with other tools, by knob (`Workload.sizes`)."""
+    """Return how sizes of a workload are compared with other tools, by knob (`Workload.sizes`)."""
     known = workloads().get(name)
     return known.sizes if known else {}
 
 
 def is_ours(name: str, values: Iterable[str]) -> bool:
-    """Whether one of the values of such knobs is code of this project and no library's."""
+    """Return whether one of the values of such knobs is built-in code rather than a library."""
     known = workloads().get(name)
     return known is not None and not set(values).isdisjoint(known.ours)
 
 
 def called(name: str, known: Iterable[str]) -> list[str]:
-    """Those among the `known` workloads that `family/name` or a bare name may mean."""
+    """Return the `known` workloads with this full or short name."""
     return [one for one in known if name in (one, one.rpartition("/")[2])]
 
 
 def full_name(name: str, known: Iterable[str]) -> str:
-    """The one among the `known` workloads that `family/name` or a bare name means, or an old name of either kind.
+    """Return which of the `known` workloads a full, short or former name refers to.
 
-    A bare name that several families have means the workload of the family `node`: the others are variants of it, as
-    HPC Challenge defines them.
+    A short name that exists in several families refers to the workload of the family `node`; the others are variants of
+    it, as HPC Challenge defines them.
 
     Raises:
         LookupError: none, or several of other families; the message lists what there is.
@@ -134,8 +144,8 @@ def full_name(name: str, known: Iterable[str]) -> str:
     meant = called(name, names)
     if len(meant) > 1 and (first := f"{FIRST_FAMILY}/{name}") in meant:
         return first
-    if not meant and (today := meant_today(name, names)):
-        return today
+    if not meant and (current := renamed.find_workload(name, names)):
+        return current
     if len(meant) != 1:
         if meant:
             raise LookupError(f"several workloads are called {name!r}; try {' or '.join(meant)}")

@@ -143,7 +143,7 @@ def test_a_step_of_two_threads_reads_both_arrays() -> None:
 
 
 def write(asked: str, root: Path) -> list[Path]:
-    """The new folder's files, and that of a new family, below `root`.
+    """Return the files of the new folder, and of a new family, below `root`.
 
     Args:
         asked: `family/name`, or a name in the family `node`.

@@ -6,7 +6,7 @@ from pathlib import Path
 from octant.network import make, solve
 from octant.network.files import parse
 from octant.network.inventory import of_network
-from octant.report.network.inventory import inventory_text
+from octant.report.network.answers import inventory_text
 
 FORMAT = "text"
 _DUMP = b"""#

@@ -8,7 +8,7 @@ from pathlib import Path
 from fake_run import fake_run, launch_line, point_line
 from fuzz_targets import sealed
 from octant.analysis.summary import summarise
-from octant.record.written import failure_line
+from octant.record.writer import failure_line
 from octant.report.export import tidy
 from octant.report.tables import listing, text
 from octant.store import Store

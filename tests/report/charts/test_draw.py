@@ -67,13 +67,13 @@ def test_a_page_gives_the_colours() -> None:
 
 
 def picture_of(*series: ChartSeries, **more: Any) -> Picture:
-    """A picture with one panel over 1 … 100 and 0 … 10."""
+    """Return a picture with one panel over 1 … 100 and 0 … 10."""
     x, y = Axis("x", True, ((1.0, "1"), (10.0, "10"), (100.0, "100"))), Axis("y", False, ((0.0, "0"), (10.0, "10")))
     return Picture("p", "P", "", (Panel(x, y, series, **more),), (), ())
 
 
 def rows_of(*series: ChartSeries, ends: tuple[float, float] | None = (0.5, 2.0)) -> Picture:
-    """A picture with two rows."""
+    """Return a picture with two rows."""
     x, y = Axis("x", False, ((1.0, "1"),), ends=ends), Axis("", False, ((0.0, "one"), (1.0, "two")), down=True)
     return Picture("p", "P", "", (Panel(x, y, series),), (), ())
 

@@ -73,7 +73,7 @@ def test_side_text_lists_plateaus_edges_and_page_sizes() -> None:
     found = facts(ladder())
     assert found["L2"] == "70.0 GB/s, ends between 2 MiB and 4 MiB; 5.20 ns, ends between 2 MiB and 4 MiB"
     assert found["huge pages"] == "× 1.30 as fast as base pages at 256 MiB"
-    assert found["reach of the TLB"] == "base pages stay behind by more than × 1.10 from 4 MiB on"
+    assert found["reach of the TLB"] == "base pages are slower by more than × 1.10 from 4 MiB on"
 
 
 def test_the_table_says_what_the_curves_do() -> None:
@@ -105,7 +105,7 @@ def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) 
     summary = summarise(run)
     picture = picture_of(summary, "ladder")
     assert levels(picture.panels[0]) == ["L1 1.67 ns", "L2 5.20 ns", "memory 110 ns"]
-    assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 seen"
+    assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 detected"
 
 
 def test_a_level_that_one_ladder_alone_shows_is_told_of_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,8 +203,8 @@ def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest
 
 
 def spoiled(summary: Summary, *sizes: int, **knobs: str) -> Summary:
-    """The same run, of which these sizes are not measurable."""
-    bad = Caveat("not as asked", Grade.INVALID, "NOT AS ASKED")
+    """Return the same run, of which these sizes are not measurable."""
+    bad = Caveat("request not met", Grade.INVALID, "NOT AS ASKED")
 
     def spoil(one: Figure) -> Figure:
         if int(one.knobs.get("bytes", "-1")) not in sizes or any(one.knobs[name] != knobs[name] for name in knobs):
@@ -291,7 +291,7 @@ def test_lines_of_several_places_are_told_apart_by_them() -> None:
 
 def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve, "MOST_MARKS", 3)
-    assert "the least, median and greatest in each column" in halo_curve([1, 2, 4, 8]).caption
+    assert "each pixel column has minimum, median and maximum" in halo_curve([1, 2, 4, 8]).caption
 
 
 def test_groups_of_ranks_are_a_band_of_quartiles() -> None:
@@ -304,7 +304,7 @@ def test_groups_of_ranks_are_a_band_of_quartiles() -> None:
 
 
 def halo_curve(sizes: Sequence[int], extra: Sequence[tuple[str, int]] = (), groups: int = 1) -> Picture:
-    """A curve over sizes of a workload whose group g needs g µs for a step."""
+    """Return a curve over sizes of a workload whose group g needs g µs for a step."""
     return next(one for one in halo_pictures(sizes, extra, groups) if one.id == "mine-own-curve")
 
 
@@ -314,7 +314,7 @@ def halo_pictures(
     groups: int = 1,
     declared: tuple[Curve | Ladder | Messages, ...] = (Curve("n"),),
 ) -> list[Picture]:
-    """What is drawn of such a run; `extra` are further sizes, with the ranks of each."""
+    """Return the picture of such a run; `extra` are further sizes, with the ranks of each."""
     over = (ranks("max"), steps("median"))
     metrics = (Metric("time", "s", "lower", seconds(over=over)), Metric("rate", "B/s", "higher", rate("bytes_sent")))
     own = Workload("Own", metrics, {}, "mine/own", pictures=declared)

@@ -41,14 +41,14 @@ SCREEN = DeclaredScreen(
 
 
 def on(stated: dict[int, int]) -> Machine:
-    """A machine with two cores and these caches, the last one shared."""
+    """Return a machine with two cores and these caches, the last one shared."""
     here = machine()
     caches = tuple(replace(one, size_bytes=stated.get(one.level, one.size_bytes)) for one in here.topology.caches or ())
     return replace(here, topology=replace(here.topology, caches=caches))
 
 
 def run_of(bandwidth: Case, latency: Case) -> StoredRun:
-    """A run with both ladders, the second also with base pages, a `load` loop, the peak, and two matrix products."""
+    """Return a run with both ladders, one also with base pages, a `load` loop, the peak, and two matrix products."""
     launches: list[Launch] = []
     points: list[Point] = []
 
@@ -111,7 +111,7 @@ def drawn(seed: int) -> StoredRun:
 
 
 def labels(panel: Panel) -> dict[str, str]:
-    """The names of the plateaus of a panel, with their values."""
+    """Return the names of the plateaus of a panel, with their values."""
     texts = [level.label.replace(NARROW, " ") for level in panel.levels]
     matches = (re.fullmatch(r"(\S+|beyond \S+) ([\d.]+ \S+)", text) for text in texts)
     return {found[1]: found[2] for found in matches if found}
@@ -130,7 +130,7 @@ def pictures(summary: Summary) -> tuple[Picture, Picture]:
     return found[0], found[1]
 
 
-SAID = re.compile(r"(?:; |^)(no plateau of an L3 seen|L3 seen in \w+ only|L3 not distinguishable from .+)$")
+SAID = re.compile(r"(?:; |^)(no plateau of an L3 detected|L3 detected in \w+ only|L3 not distinguishable from .+)$")
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -153,24 +153,24 @@ def test_all_places_that_name_a_level_agree(seed: int, tmp_path: Path) -> None:
     _check_table(ladders)
     write_run(run, tmp_path)
     entries = with_measured(of_machine(run.machine), Store(tmp_path)).entries
-    entry = entries.get(("Caches", "levels that a ladder shows"))
+    entry = entries.get(("Caches", "measured memory levels"))
     levels = re.findall(r"(?:^|; )(\S+|beyond \S+|to \S+ \S+) [\d.]+ ", entry.text) if entry else []
     assert levels == _order(ladders.panels[1])
 
 
 def _as_in_tile(label: str) -> str:
-    """The label of a plateau with its name first: `to 16 MiB 30 GB/s`."""
+    """Return the label of a plateau with its name first: `to 16 MiB 30 GB/s`."""
     value, found, name = label.replace(NARROW, " ").partition(" to ")
     return f"to {name} {value}" if found else value
 
 
 def _order(panel: Panel) -> list[str]:
-    """The names of the plateaus of a panel, from small footprints to large."""
+    """Return the names of the plateaus of a panel, from small footprints to large."""
     return [re.sub(r" [\d.]+ \S+$", "", _as_in_tile(level.label)) for level in panel.levels]
 
 
 def _check_roofs(roofs: Picture, bandwidth: dict[str, str]) -> None:
-    """A cache that the ladder shows has a roof, which is at least the traffic of its plateau, and no other has one."""
+    """Check that exactly the caches of the ladder have roofs, each at least the traffic of its plateau."""
     rows = {row[1].removeprefix("roof: "): row for row in roofs.rows if row[1].startswith("roof: ")}
     caches = {name for name in bandwidth if name.startswith("L") and "memory" not in name}
     assert caches == set(rows) - {"memory", "double", "single", "scalar"}

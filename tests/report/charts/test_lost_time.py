@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from fake_run import lane, machine, point, stored
 from octant.analysis.summary import Summary, summarise
-from octant.record import Given, Point, Taken
+from octant.record import Point, RankResources, RankTimes
 from octant.report import claims
 from octant.report.charts import draw
-from octant.report.charts.bars.interruptions import lost_time
+from octant.report.charts.bars.lost_time import lost_time
 from octant.report.charts.picture import Picture
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import LostTime
@@ -22,7 +22,7 @@ from reports import cells_of
 NAME = "node/noise"
 
 
-def summary(*launches: Sequence[Sequence[int]], taken: tuple[Taken, ...] = ()) -> Summary:
+def summary(*launches: Sequence[Sequence[int]], taken: tuple[RankTimes, ...] = ()) -> Summary:
     """Each launch has the quanta of its ranks."""
     points: list[Point] = []
     plan: list[Launch] = []
@@ -68,7 +68,7 @@ def test_the_heights_are_shares_of_all_time_by_the_length_of_one_interruption() 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.integers(10_000, 10_000_000), min_size=20, max_size=40), min_size=1, max_size=4))
 def test_parts_add_up_to_the_headline_and_all_causes_to_the_whole(launches: list[list[int]]) -> None:
-    taken = (Taken(0, (10**9,), (9 * 10**8,), (6 * 10**7,), elapsed_ns=10**9, stolen_ns=3 * 10**6),)
+    taken = (RankTimes(0, (10**9,), (9 * 10**8,), (6 * 10**7,), elapsed_ns=10**9, stolen_ns=3 * 10**6),)
     of = summary(*([quanta] for quanta in launches), taken=taken)
     picture = drawn(of)
     number = claims.figure_texts(of.figures[0]).number
@@ -96,13 +96,13 @@ def test_parts_add_up_to_the_headline_and_all_causes_to_the_whole(launches: list
 
 def test_of_several_figures_each_has_its_own_causes_in_one_order() -> None:
     """One that waits for other processes, and one whose own threads share hardware threads."""
-    waits = Taken(0, (10**9,), (9 * 10**8,), (10**8,))
+    waits = RankTimes(0, (10**9,), (9 * 10**8,), (10**8,))
     known = {NAME: replace(WORKLOAD, name=NAME)}
     plan, points = [], []
     for additions, crowded in (("40000", False), ("80000", True)):
         request = Request(Subject(NAME), {"additions": additions}, Shape(1), show=Presentation("time lost"))
         plan.append(Launch(request, 0))
-        places = (Given("n", (0,), ((0,), (0,))),)
+        places = (RankResources("n", (0,), ((0,), (0,))),)
         points.append(
             point(
                 workload=NAME, launch=plan[-1].key, lanes=(lane(QUANTA),), knobs={"additions": additions},

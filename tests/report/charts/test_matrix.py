@@ -113,7 +113,7 @@ def test_other_groups_and_two_pairs_make_none(groups: tuple[tuple[int, ...], ...
 
 
 def of_threads(topology: Topology) -> Picture | None:
-    """A launch of pairs of hardware threads, on a machine of that topology."""
+    """Return a launch of pairs of hardware threads, on a machine of that topology."""
     asked = Launch(Request(Subject("node/coherence"), {"pattern": "pairs"}))
     run = stored([asked], [launch(launch=asked.key)])
     found = summarise(dataclasses.replace(run, machine=dataclasses.replace(run.machine, topology=topology)))
@@ -145,5 +145,5 @@ def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_n
 def test_groups_that_are_not_told_are_said_to_be_so() -> None:
     picture = of_threads(flat())
     assert picture is not None
-    assert {name for name, _ in picture.facts} == {"all pairs", "groups that are not told"}
+    assert {name for name, _ in picture.facts} == {"all pairs", "groups that are not reported"}
     assert not any(one.kind == "line" for one in picture.panels[0].series)

@@ -11,7 +11,7 @@ from octant.analysis.summary import summarise
 from octant.report.charts import draw, terminal
 from octant.report.charts.bars.bars import REST, bar_labels, own_times
 from octant.report.charts.curves import curve
-from octant.report.charts.curves.timeline import timeline
+from octant.report.charts.curves.bands import timeline
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
 from octant.workload import Curve, Stacked, Timeline
@@ -116,7 +116,7 @@ def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monke
 
 
 def latency_curve(*each: str) -> Picture:
-    """The fake run's loads as a curve instead of a ladder."""
+    """Return the fake run's loads as a curve instead of a ladder."""
     latency = WORKLOADS["node/latency"]
     known = {**WORKLOADS, latency.name: dataclasses.replace(latency, pictures=(Curve("bytes", each=each),))}
     return next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")

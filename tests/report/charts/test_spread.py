@@ -6,7 +6,7 @@ from fake_run import lane, point, stored
 from octant.analysis.summary import Summary, summarise
 from octant.metric import Metric, groups, ranks, seconds, steps
 from octant.report.charts import draw, terminal
-from octant.report.charts.curves.spread import spread
+from octant.report.charts.curves.bands import spread
 from octant.request import Launch, Request, Shape, Subject
 from octant.workload import Spread, Workload
 from reports import cells_of
@@ -23,7 +23,7 @@ WORKLOAD = Workload(name="mpi/calls", summary="Calls", metrics=METRICS, pictures
 
 
 def summary(*lengths: int) -> Summary:
-    """The second rank takes twice as long as the first, and three times at 1024 bytes."""
+    """Make the second rank take twice as long as the first, and three times at 1024 bytes."""
     launch = Launch(Request(Subject(WORKLOAD.name), {"bytes": ",".join(map(str, lengths))}, Shape(2)))
     points = []
     for length in lengths:

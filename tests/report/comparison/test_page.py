@@ -34,7 +34,7 @@ EDGES = {
     "mixed": comparison_of(*MIXED),
     "one figure": comparison_of((1.2, QUIET)),
     "everything the same": comparison_of(*[(1.0, QUIET)] * 3),
-    "no verdict": comparison_of(*MIXED, rounds=3),
+    "insufficient data": comparison_of(*MIXED, rounds=3),
     "nothing compared": EMPTY,
     "one run twice": SAME,
     "two sessions": of_values([[1.0, 1.01, 0.99, 1.0]] * 2, [[1.2, 1.21, 1.19, 1.2], [1.0, 0.99, 1.0, 1.01]], None),
@@ -72,7 +72,7 @@ def test_what_failed_in_b_stands_in_the_answer_and_in_a_table() -> None:
     found = comparison_of(*MIXED)
     lost = dataclasses.replace(found.figures[0], after=None, verdict=None, why=("failed in B: killed",), lost=True)
     page = comparison_page.render(dataclasses.replace(found, figures=(lost, *found.figures[1:])))
-    assert "B failed in 1 that A measured." in page
+    assert "B failed in 1 figure that A measured." in page
     assert '<td class="wrong">failed in B: killed</td>' in page
 
 

@@ -21,11 +21,12 @@ from octant.report.comparison import text as comparison
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import percent
 from octant.store.run_request import Looks
+from screen_run import messages, rates, summary_of
 
 
 def test_the_worst_news_comes_first() -> None:
     rows = statements.ordered(comparison_of(*MIXED))
-    assert [one.word for one in rows] == ["slower", "slower", "cannot tell", "same", "faster", "faster"]
+    assert [one.word for one in rows] == ["slower", "slower", "undecided", "equivalent", "faster", "faster"]
     assert [round(one.speed or 0, 2) for one in rows] == [0.8, 0.9, 1.05, 1.0, 1.2, 1.5]
 
 
@@ -40,13 +41,13 @@ def test_page_and_text_have_one_order_and_one_set_of_words() -> None:
     assert ratios_shown == pytest.approx([one.speed or 0.0 for one in statements.ordered(found)], abs=6e-4)
     verdicts = drawn.panels[0].columns[-1].texts
     assert verdicts == (
-        "at least 3 % slower", "at least 3 % slower", "not decided", "same within 3 %", "at least 3 % faster",
+        "at least 3 % slower", "at least 3 % slower", "undecided", "equivalent within 3 %", "at least 3 % faster",
         "at least 3 % faster",
     )  # fmt: skip
     text = "\n".join(page)
     assert " ".join(statements.answer(found).split()) in " ".join(text.split())
     assert all(
-        one in text for one in {*verdicts, *(statements.findable_text(one) for one in statements.ordered(found))}
+        one in text for one in {*verdicts, *(statements.detectable_text(one) for one in statements.ordered(found))}
     )
 
 
@@ -55,23 +56,22 @@ def test_the_answer_counts_names_the_best_and_says_what_stayed_unseen() -> None:
     best, worst = (statements.name(statements.ordered(found)[place]) for place in (-1, 0))
     text = statements.answer(found)
     assert text.startswith(f"B is faster in 2 of 6 figures ({best} × 1.50), slower in 2 ({worst} × 0.80); ")
-    assert "1 is the same within 3 % and 1 is not decided. For 1 figure a difference below " in text
-    assert text.endswith(" % could not have been detected.")
-    assert statements.counts(found) == [(2, "slower"), (2, "faster"), (1, "same within 3 %"), (1, "not decided")]
+    assert "1 is equivalent within 3 % and 1 is undecided. In 1 figure the smallest detectable difference is " in text
+    assert statements.counts(found) == [(2, "slower"), (2, "faster"), (1, "equivalent within 3 %"), (1, "undecided")]
 
 
 @pytest.mark.parametrize(
     ("sides", "begins"),
     [
-        (((1.0, QUIET),) * 3, "A and B are the same within 3 % in all 3 figures."),
-        (((1.0, QUIET),), "A and B are the same within 3 %."),
+        (((1.0, QUIET),) * 3, "A and B are equivalent within 3 % in all 3 figures."),
+        (((1.0, QUIET),), "A and B are equivalent within 3 %."),
         (
             ((1.0, LOUD),),
-            "No difference beyond 3 % was detected in the one figure; 1 is not decided. A difference below ",
+            "No difference beyond 3 % was detected in the one figure; 1 is undecided. The smallest detectable ",
         ),
         (
             ((1.0, LOUD), (1.0, 2 * LOUD), (1.0, QUIET)),
-            "No difference beyond 3 % was detected in 3 figures; 1 is the same",
+            "No difference beyond 3 % was detected in 3 figures; 1 is equivalent",
         ),
         (((1.2, QUIET), (1.0, LOUD)), "B is faster in 1 of 2 figures ("),
     ],
@@ -82,16 +82,16 @@ def test_answers_of_plain_cases(sides: tuple[tuple[float, float], ...], begins: 
 
 def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
     nothing = comparison_of((1.0, LOUD), (1.0, 2 * LOUD), (1.0, LOUD / 2))
-    findable = sorted(verdict.findable for verdict in nothing.verdicts)
-    least, most = percent(findable[0]), percent(findable[-1])
+    min_detectable_effect = sorted(verdict.min_detectable_effect for verdict in nothing.verdicts)
+    least, most = percent(min_detectable_effect[0]), percent(min_detectable_effect[-1])
     text = statements.answer(nothing)
-    assert f"For 3 figures a difference below {least} could not have been detected, for the noisiest of them" in text
-    assert text.endswith(f" below {most}.")
+    assert f"In 3 figures the smallest detectable difference is {least}, and " in text
+    assert text.endswith(f" {most} in the noisiest of them.")
     assert (statements.reliability(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
     assert statements.reliability(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
     shown = "\n".join(line.plain for line in comparison.lines(nothing))
-    assert "× Not measurable" in shown
-    assert "Sound" not in shown
+    assert "Reliability: insufficient." in shown
+    assert "good" not in shown
     assert "not detected" not in statements.answer(comparison_of((1.0, QUIET)))
 
 
@@ -128,10 +128,10 @@ def test_too_few_rounds_are_doubtful_and_not_unmeasurable() -> None:
 def test_too_few_rounds_are_no_verdict_and_count_for_nothing() -> None:
     found = comparison_of(*MIXED, rounds=LEAST_ROUNDS - 1)
     assert statements.answer(found) == "No figure of 6 has a verdict: 3 of 4 rounds."
-    assert (6, "no verdict yet") in statements.counts(found)
+    assert (6, "insufficient data") in statements.counts(found)
     drawn = statements.picture(found)
     assert drawn is not None
-    assert set(drawn.panels[0].columns[-1].texts) == {"no verdict: 3 of 4 rounds"}
+    assert set(drawn.panels[0].columns[-1].texts) == {"insufficient data: 3 of 4 rounds"}
     assert len(drawn.panels[0].series) == 1, "without a verdict nothing could have been found"
 
 
@@ -141,20 +141,22 @@ def test_figures_without_a_verdict_do_not_count_for_the_correction() -> None:
     few = dataclasses.replace(found.after.figures[1], launches=found.after.figures[1].launches[:2])
     after = dataclasses.replace(found.after, figures=(found.after.figures[0], few))
     judged = compare(found.before, after).verdicts
-    assert [verdict.word for verdict in judged][1] == "no verdict"
-    assert judged[0].findable == pytest.approx(comparison_of((1.2, LOUD)).verdicts[0].findable)
-    assert found.verdicts[0].findable > judged[0].findable
+    assert [verdict.word for verdict in judged][1] == "insufficient data"
+    assert judged[0].min_detectable_effect == pytest.approx(
+        comparison_of((1.2, LOUD)).verdicts[0].min_detectable_effect
+    )
+    assert found.verdicts[0].min_detectable_effect > judged[0].min_detectable_effect
 
 
 def test_same_within_the_margin_just_inside_and_just_outside() -> None:
     inside, outside = (comparison_of((speed, QUIET)).verdicts[0].text for speed in (1.027, 1.033))
-    assert inside == "same within 3 %"
+    assert inside == "equivalent within 3 %"
     assert outside == "at least 3 % faster"
 
 
 def test_two_sessions_differ_and_are_to_be_measured_in_turn() -> None:
     found = of_values(np.ones((2, 6)) * np.exp(QUIET * STEPS), np.outer([1.2, 1.0], np.exp(QUIET * STEPS[::-1])), None)
-    assert [one.word for one in statements.ordered(found)] == ["differs", "no difference seen"]
+    assert [one.word for one in statements.ordered(found)] == ["differs", "no difference detected"]
     assert statements.ordered(found)[0].verdict.text == "differs between these two sessions"  # type: ignore[union-attr]
     assert statements.answer(found).startswith("Between these two sessions 1 of 2 figures differs (")
     assert statements.reliability(found).grade == "limited"
@@ -184,7 +186,7 @@ def test_only_what_is_undecided_asks_for_rounds() -> None:
 def test_a_line_with_fewer_rounds_than_are_needed_says_so() -> None:
     (more, _) = statements.steps(comparison_of((1.0, LOUD)))
     assert int(more.body.split("about ")[1].split()[0]) > statements.MOST_ROUNDS
-    assert more.body.endswith(f" The line measures {statements.MOST_ROUNDS}, the most that are proposed at once.")
+    assert more.body.endswith(f" The command measures {statements.MOST_ROUNDS}, the maximum proposed at once.")
 
 
 def test_after_a_gate_no_gate_is_proposed_but_more_rounds_of_it() -> None:
@@ -241,8 +243,10 @@ def test_a_comparison_says_what_its_values_are() -> None:
     assert said("once", 3) == "", "the medians of the reports"
 
 
-def row(name: str, middle: float, half: float = 0.01, findable: float = 0.05) -> RatioRow:
-    return RatioRow(name, middle / (1 + half), middle, middle * (1 + half), findable, (f"{middle:.2f}", "", ""))
+def row(name: str, middle: float, half: float = 0.01, min_detectable_effect: float = 0.05) -> RatioRow:
+    return RatioRow(
+        name, middle / (1 + half), middle, middle * (1 + half), min_detectable_effect, (f"{middle:.2f}", "", "")
+    )
 
 
 def ends(*middles: float) -> tuple[float, float]:
@@ -272,7 +276,11 @@ def test_ratios_have_ticks_that_people_read() -> None:
 
 
 def test_could_have_found_stands_on_both_sides_and_outside_nothing() -> None:
-    picture = ratios([row("a", 1.2, findable=0.25), row("b", 1.0, findable=math.inf)], 0.03, ("r", "f", "v"))
+    picture = ratios(
+        [row("a", 1.2, min_detectable_effect=0.25), row("b", 1.0, min_detectable_effect=math.inf)],
+        0.03,
+        ("r", "f", "v"),
+    )
     points, could = picture.panels[0].series
     assert points.kind == could.kind == "rows"
     assert (could.marker, could.y) == ("tick", (0.0, 0.0))
@@ -285,7 +293,7 @@ def test_five_hundred_rows_are_folded_to_the_first_and_all_stand_in_the_table() 
     picture = ratios(rows, 0.03, ("r", "f", "v"))
     assert len(picture.panels[0].y.ticks) == MOST_BARS
     assert len(picture.rows) == 500
-    assert f"{MOST_BARS} of 500 rows are drawn" in picture.caption
+    assert f"Of 500 rows, {MOST_BARS} are drawn" in picture.caption
 
 
 def test_control_characters_of_names_reach_no_terminal() -> None:
@@ -294,3 +302,9 @@ def test_control_characters_of_names_reach_no_terminal() -> None:
     workload = dataclasses.replace(figure.figure.workload, name="fake/\x1b[31m<script>")
     spoiled = dataclasses.replace(figure, before=dataclasses.replace(figure.figure, workload=workload))
     assert "\x1b" not in statements.name(spoiled)
+
+
+def test_runs_without_common_figures_are_told_apart_by_their_workloads() -> None:
+    before, after = summary_of(rates([90e9] * 6)), summary_of(messages({8: 1500.0}))
+    found = compare(before, dataclasses.replace(after, run=dataclasses.replace(after.run, id="20261122-000001-bbbb")))
+    assert statements.answer(found) == "No common figures: A measured fake/loop, B measured fake/message."

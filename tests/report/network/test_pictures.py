@@ -154,7 +154,7 @@ def test_the_page_holds_everything_and_is_the_same_twice(shown: Overview) -> Non
     assert 'max="5"' in page
     assert "975 Mupdate/s per octant. L-local is saturated" in page
     assert "randomaccess on 25 supernodes: 975 Mupdate/s per octant, limited by L-local." in page
-    assert "Off by -10.0 % at 1 published point on which it was not calibrated." in page
+    assert "The error is -10.0 % at 1 published point not used for calibration." in page
     assert len(page) < 400_000
 
 
@@ -197,7 +197,7 @@ NETWORKS["torus"] = network("torus", sizes=[4, 4, 3])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_part_and_every_class_of_links_is_explained(name: str) -> None:
     found = load_map(NETWORKS[name], make(NETWORKS[name], "uniform"))
-    said = dict(terms.of_links(found))
+    said = dict(terms.link_terms(found))
     assert set(said) >= {one.link_class for one in found.classes}
     assert len(said) > len(found.classes), "and what the network is made of"
     assert "a link of this class" not in " ".join(said.values())
@@ -206,7 +206,7 @@ def test_every_part_and_every_class_of_links_is_explained(name: str) -> None:
 
 def test_a_class_of_links_is_explained_with_its_capacity_and_in_the_files_own_words() -> None:
     power775 = NETWORKS["power775"]
-    said = dict(terms.of_links(load_map(power775, make(power775, "uniform"))))
+    said = dict(terms.link_terms(load_map(power775, make(power775, "uniform"))))
     assert said["L-local"] == (
         "a link between two octants of one drawer; copper, within a drawer; 24.0 GB/s and 188 Mpackets/s each way"
     )
@@ -219,15 +219,15 @@ def test_a_class_of_links_is_explained_with_its_capacity_and_in_the_files_own_wo
 )
 def test_what_a_drawing_shows_is_explained(name: str, words: set[str]) -> None:
     found = load_map(NETWORKS[name], make(NETWORKS[name], "uniform"))
-    assert words <= set(dict(terms.of_drawing(found)))
-    assert ("line beyond the edge" in dict(terms.of_drawing(found))) is False, "a mesh has no way around"
+    assert words <= set(dict(terms.drawing_terms(found)))
+    assert ("line beyond the edge" in dict(terms.drawing_terms(found))) is False, "a mesh has no way around"
 
 
 def test_a_torus_has_lines_beyond_its_edge_and_what_is_not_drawn_is_not_explained() -> None:
     torus, tree = (load_map(NETWORKS[name], make(NETWORKS[name], "uniform")) for name in ("torus", "power575-ib"))
-    assert "line beyond the edge" in dict(terms.of_drawing(torus))
+    assert "line beyond the edge" in dict(terms.drawing_terms(torus))
     assert svg.topology(tree) == ""
-    assert terms.of_drawing(tree) == ()
+    assert terms.drawing_terms(tree) == ()
 
 
 @pytest.mark.parametrize("room", [svg.WIDE, svg.NARROW])

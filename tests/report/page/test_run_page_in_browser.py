@@ -12,9 +12,9 @@ import boxes
 import screens
 from edge_runs import RIGHT_TO_LEFT, RUNS
 from fake_run import fake_run
-from octant.report.page import html, run_page
+from octant.report.page import html, run_page, samples
 from octant.report.screen.first_screen import first_screen
-from pages import FONTS, NASTY, in_font, open_everything, opened
+from pages import FONTS, NASTY, in_font, inflated, open_everything, opened
 from reports import report_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shown(browser: "Browser", report: Path) -> Iterator["Page"]:
-    """The report on a desk; nothing went wrong in it."""
+    """Return the report on a desktop screen, and check that it had no error."""
     tab, wrong = opened(browser, report, 1400, height=900)
     yield tab
     tab.context.close()
@@ -50,6 +50,8 @@ def test_the_first_screen_holds_the_answer_and_nothing_scrolls_sideways(shown: "
     assert shown.locator(".tile").count() == 6
     assert shown.locator(".first-things > .findings > li").count() == 3
     assert bottom(shown, ".findings") <= 880
+    shown.set_viewport_size({"width": 1280, "height": 900})
+    assert bottom(shown, ".first-things") <= 900
     for width in WIDTHS:
         shown.set_viewport_size({"width": width, "height": 844})
         assert shown.evaluate("document.documentElement.scrollWidth") <= width, width
@@ -176,7 +178,7 @@ def test_a_link_to_a_figure_opens_its_details(shown: "Page") -> None:
 
 
 def point_of_a_curve() -> int:
-    """The number of a figure that stands outside the table."""
+    """Return the number of a figure outside the table."""
     return next(place for place, one in enumerate(RUNS["six launches"]().figures) if not one.show.table)
 
 
@@ -186,9 +188,9 @@ def test_figures_and_samples_can_be_saved(shown: "Page") -> None:
         shown.locator("#download").press("Enter")
     data = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert data["run"] == fake_run().id
-    assert [len(samples) for one in data["samples"] for samples in one["samples"]] == [
-        len(launch.samples) for figure in summary.figures for launch in figure.launches
-    ]
+    packed = [json.loads(inflated(one)) for one in samples.pack(summary.figures).figures]
+    assert data["samples"] == packed
+    assert [len(one["samples"]) for one in packed] == [len(figure.launches) for figure in summary.figures]
     assert data["figures"][0]["median"] == pytest.approx(93.8e9)
 
 

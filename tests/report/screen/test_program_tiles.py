@@ -98,7 +98,7 @@ def test_the_answer_is_a_sentence(tmp_path: Path) -> None:
 def test_a_wrong_answer_has_no_speed(tmp_path: Path) -> None:
     wrong = replace(ONE, checks={"residual: difference from 0": (1.0, 1e-9)})
     summary = of_one(tmp_path, wrong)
-    assert shown(summary)["Wall time"].number == "no speed"
+    assert shown(summary)["Wall time"].number == "wrong result"
     assert "took" not in answer_text(summary, tiles(summary))
     assert first_screen(summary).findings[0].rule == "wrong answers"
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+import screens
 from octant.analysis.summary import summarise
 from octant.record import Failure
 from octant.report.export import tidy
 from octant.report.page import inline
 from octant.report.screen.answer import Tile
+from octant.report.screen.text import screen_lines
 from octant.report.screen.tiles import answer_text, tiles
 from octant.report.tables import text
 from octant.tile import DeclaredScreen
@@ -30,7 +32,7 @@ def test_a_tile_says_value_claim_and_share_of_its_limit() -> None:
     assert tile.interval.endswith("95\u202f% interval, median of 6 launches")
     assert tile.bar is not None
     assert (tile.bar.kind, round(tile.bar.shares[0][1], 3)) == ("limit", 0.9)
-    assert tile.of == "90\u202f% of 100\u202fGflop/s: 2 units x 25\u202fGHz"
+    assert tile.of == "90\u202f% of 100\u202fGflop/s (2 units x 25\u202fGHz)"
     assert tile.strip is not None
     assert (len(tile.strip.counted), tile.strip.left_out) == (6, ())
     assert tile.strip.ends == ("88.2", "91.8")
@@ -74,8 +76,8 @@ def test_few_launches_are_said_to_be_few() -> None:
 
 def test_a_wrong_answer_has_no_speed_and_no_share() -> None:
     tile = peak(spread(90e9, 0.01), passed=False)
-    assert (tile.number, tile.unit, tile.grade) == ("no speed", "", "wrong")
-    assert tile.interval == "wrong answer: compared with the plain loop: 1 > 1e-12"
+    assert (tile.number, tile.unit, tile.grade) == ("wrong result", "", "wrong")
+    assert tile.interval == "failed verification: compared with the plain loop: 1 > 1e-12"
     assert (tile.bar, tile.of, tile.strip) == (None, "", None)
 
 
@@ -118,7 +120,7 @@ def test_a_tile_without_a_figure_says_why_and_keeps_its_place() -> None:
         failures=(Failure("fake/message", launch, {"bytes": "8"}, 2, "killed by a signal", 1),),
     )
     assert tiles(summarise(lost, WORKLOADS))[1].missing == "failed: killed by a signal"
-    assert tiles(summarise(replace(lost, failures=()), WORKLOADS))[1].missing == "6 launches left to measure"
+    assert tiles(summarise(replace(lost, failures=()), WORKLOADS))[1].missing == "6 launches not measured yet"
 
 
 def test_a_run_without_a_declaration_shows_at_most_six_headlines() -> None:
@@ -137,7 +139,7 @@ def test_the_sentence_leaves_out_what_was_not_measured() -> None:
     one = summary_of(rates([90e9] * 6))
     assert answer_text(one, tiles(one)) == "Two cores computed at 90.0\u202fGflop/s."
     wide = summary_of(rates(spread(90e9, 0.5)))
-    assert answer_text(wide, tiles(wide)) == "Nothing was measured well enough to be summed up."
+    assert answer_text(wide, tiles(wide)) == "No figure is reliable enough for a summary."
 
 
 def test_declared_tiles_are_those_of_the_run() -> None:
@@ -154,7 +156,7 @@ def test_programs_read_the_same_first_screen() -> None:
     assert (told["tiles"][0]["number"], told["tiles"][0]["unit"]) == (tile.number, tile.unit)
     assert told["tiles"][0]["strip"]["middle"] == pytest.approx(90e9, rel=0.01)
     assert told["reliability"]["grade"] == "note"
-    assert [row["what"] for row in told["reliability"]["rows"]][:3] == ["Time lost", "Launches", "Other sessions"]
+    assert [row["what"] for row in told["reliability"]["rows"]][:3] == ["CPU time lost", "Launches", "Other sessions"]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
@@ -164,9 +166,31 @@ def test_the_terminal_says_the_same_first(width: int) -> None:
     assert max(map(len, shown)) <= width
     page = " ".join(" ".join(shown).split())
     assert "Peak could not be measured." in page
-    assert re.search(r"Peak +90 Gflop/s +× not measurable", page)
+    assert re.search(r"Peak +90 Gflop/s +no interval +×", page)
     assert "best 12.2 GB/s at 512 KiB; 19 % of that left at 4 MiB" in page
     lost = summary_of(rates([90e9] * 6))
     assert any(
         line.strip() == "Messages  8 B: no MPI" for line in [one.plain for one in text.lines(report_of(lost), width)]
     )
+
+
+def test_six_tiles_and_three_findings_fit_on_a_screen_of_forty_lines() -> None:
+    """At 100 columns; no line divides a number from its unit, and each tile has at most four lines."""
+    shown = [line.plain.replace("\u202f", " ") for line in screen_lines(screens.SCREEN, "20261126-164456", 100)]
+    assert len(shown) <= 40
+    assert max(map(len, shown)) <= 100
+    assert [sum(line.startswith(tile.name) for line in shown) for tile in screens.TILES] == [1] * 6
+    assert any(re.match(r"Peak +129 Gflop/s +123 … 136 +i  double precision; 90 % of 144", line) for line in shown)
+    assert not any(
+        re.search(r"\d$", line) and shown[i + 1].strip()[:2] in ("GB", "ns", "%") for i, line in enumerate(shown[:-1])
+    )
+    assert "Reliability: limited. Memory: 3 of 6 launches excluded (and 3 more tiles). 24 % of" in "\n".join(shown)
+    narrow = [line.plain for line in screen_lines(screens.SCREEN, "20261126-164456", 60)]
+    assert max(len(line) for line in narrow if not line.startswith("     ")) <= 60
+
+
+def test_notes_list_all_caveats_and_the_table_of_reliability() -> None:
+    shown = "\n".join(line.plain for line in screen_lines(screens.SCREEN, "20261126-164456", 100, notes=True))
+    assert "! Memory: 18 % of the time was lost" in shown
+    assert re.search(r"Time lost +24 % on average, 93 % at most +89 of 357", shown)
+    assert "--notes" not in shown

@@ -76,7 +76,7 @@ def test_what_is_larger_is_no_setting_to_propose(study: Study) -> None:
     assert rules(study(1.9)) == ["adopt"]
     assert "adopt" not in rules(scaled)
     assert not scaled.baseline_verdicts
-    assert answer(scaled).startswith("Here which b has × 1.90 of which a.")
+    assert answer(scaled).startswith("On this machine, which b gives × 1.90 relative to which a.")
     with pytest.raises(file.StudyError, match=r"no factor 'what'.*try one of which"):
         study(1.9, text=f'scale = ["what"]\n{STUDY}')
 
@@ -84,22 +84,28 @@ def test_what_is_larger_is_no_setting_to_propose(study: Study) -> None:
 @pytest.mark.parametrize(
     ("gain", "spread", "rule", "says"),
     [
-        (1.034, QUIET, "adopt", "Here which b brings × 1.03 over which a."),  # the near end lies beyond 3 %
+        (
+            1.034,
+            QUIET,
+            "adopt",
+            "On this machine, which b gives × 1.03 relative to which a.",
+        ),  # the near end lies beyond 3 %
         (
             1.031,
             0.002,
             "nothing",
-            "Here which b is × 1.03, which is not surely more than 3 % better than which a.",
+            "On this machine, which b gives × 1.03 relative to which a; "
+            "an improvement of more than 3 % is not certain.",
         ),
-        (1.027, QUIET, "same", "Here every setting runs the same within 3 % of which a."),
-        (1.0, QUIET, "same", "Here every setting runs the same within 3 % of which a."),
-        (0.975, QUIET, "same", "Here every setting runs the same within 3 % of which a."),
-        (0.96, QUIET, "keep", "Here nothing is better than which a; which b is × 0.96."),
+        (1.027, QUIET, "same", "On this machine, all settings are equivalent to which a (within 3 %)."),
+        (1.0, QUIET, "same", "On this machine, all settings are equivalent to which a (within 3 %)."),
+        (0.975, QUIET, "same", "On this machine, all settings are equivalent to which a (within 3 %)."),
+        (0.96, QUIET, "keep", "On this machine, no setting is better than which a; which b gives × 0.96."),
         (
             1.0,
             LOUD,
             "launches",
-            "Here no setting can be told to be better than which a; a gain of up to 8.2 % could hide.",
+            "On this machine, no improvement over which a was detected; improvements below 8.2 % are not detectable.",
         ),
     ],
 )
@@ -109,25 +115,27 @@ def test_what_to_do_just_above_and_just_below(study: Study, gain: float, spread:
     assert answer(found) == says
     assert rules(found)[0] == rule or (rule == "nothing" and "adopt" not in rules(found) and "same" not in rules(found))
     titles = [step.title for step in steps(found)]
-    assert ("Change nothing" in titles) == (rule == "same"), "only where the same within 3 % was shown"
+    assert ("Keep the present settings" in titles) == (rule == "same"), "only where the same within 3 % was shown"
 
 
 def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
     found = study(2.0, repeats=3, text=STUDY.partition("[[findings]]")[0])
-    assert answer(found) == "Here 3 rounds give no verdict: 4 are the least."
+    assert answer(found) == "On this machine, 3 rounds are not sufficient for a verdict; at least 4 are required."
     assert rules(found) == ["launches"]
     assert reliability(found).grade == "limited"
-    assert "a combination has 3 launches" in reliability(found).text.lower()
+    assert "a configuration has only 3 launches" in reliability(found).text.lower()
     assert "adopt" in rules(study(2.0, repeats=4))
 
 
 def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
     found = study(0.8, text=STUDY.partition("[[findings]]")[0])
     (place, told), *_ = found.baseline_verdicts.items()
-    open_one = replace(told, word="no verdict", speed=None)
+    open_one = replace(told, word="insufficient data", speed=None)
     mixed = replace(found)
     mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
-    assert answer(mixed).startswith("Here no setting is shown to be better than which a; some have too few rounds")
+    assert answer(mixed).startswith(
+        "On this machine, no setting is shown to be better than which a; some have too few rounds"
+    )
 
 
 def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where: Store, tmp_path: Path) -> None:
@@ -146,8 +154,8 @@ def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where
     run = fake_study.run(where, str(mine), machine(), rate)
     titles = [step.title for step in steps(fake_study.outcome_of(run)) if step.rule == "adopt"]
     assert titles == [
-        "Use which c: × 1.20 here for n",
-        "Which b: × 30 here for m, but × 0.50 for n",
+        "Use which c: × 1.20 for n",
+        "Which b: × 30 for m, but × 0.50 for n",
     ]
 
 
@@ -159,15 +167,17 @@ def test_what_a_setting_costs_elsewhere_on_the_same_axis_is_told(where: Store, t
     found = fake_study.outcome_of(
         fake_study.run(where, curve_study(tmp_path, '"1MiB", "2MiB"', at="2MiB"), machine(), rate)
     )
-    assert steps(found)[0].title == "Which b: × 1.50 here at 2MiB, but × 0.20 at 1MiB"
-    assert answer(found).startswith("Here which b brings × 1.50 at 2MiB over which a, but × 0.20 at 1MiB.")
+    assert steps(found)[0].title == "Which b: × 1.50 at 2MiB, but × 0.20 at 1MiB"
+    assert answer(found).startswith(
+        "On this machine, which b gives × 1.50 at 2MiB relative to which a, but × 0.20 at 1MiB."
+    )
 
 
 def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
     found = study(1.5)
     (adopted,) = adopted_settings(found)
     first = steps(found)[0]
-    assert first.title == "Use which b: × 1.50 here"
+    assert first.title == "Use which b: × 1.50"
     assert "95 % interval for the geometric mean ratio over 6 paired rounds" in first.body
     assert first.lines == lines_for(found, adopted.place)
     assert first.lines == ("octant place --place 1x1,pages=thp --for mpich", "octant run node/stream pages=thp")
@@ -176,13 +186,13 @@ def test_a_setting_comes_with_its_interval_and_its_lines(study: Study) -> None:
 def test_verdicts_that_are_open_ask_for_launches(study: Study) -> None:
     found = study(1.01, LOUD)
     step = next(step for step in steps(found) if step.rule == "launches")
-    assert step.title == "1 verdict needs more launches"
+    assert step.title == "1 verdict requires more launches"
     (verdict,) = found.verdicts
     assert verdict.more_launches is not None
-    assert f"About {6 + verdict.more_launches} of each" in step.body
+    assert f"About {6 + verdict.more_launches} launches of each" in step.body
     assert step.lines[0].startswith("octant study run mine.toml --repeats ")
     assert int(step.lines[0].split()[-1]) == 60 < 6 + verdict.more_launches
-    assert step.body.endswith(" The line measures 60, the most that are proposed at once.")
+    assert step.body.endswith(" The command measures 60, the maximum proposed at once.")
 
 
 def test_lines_of_a_study_of_programs_allow_them(study: Study) -> None:
@@ -203,8 +213,8 @@ def test_findings_that_wait_name_the_machine_that_they_wait_for(study: Study) ->
     found = study(1.5, text=text)
     assert list(waiting(found)) == ["needs 2 NUMA domains; this machine has 1"]
     step = steps(found)[-1]
-    assert step.title == "Carry the question to a node with at least 2 NUMA domains"
-    assert step.body == "1 finding waits for it: needs 2 NUMA domains; this machine has 1."
+    assert step.title == "Run the study on a node with at least 2 NUMA domains"
+    assert step.body == "1 finding requires it: needs 2 NUMA domains; this machine has 1."
     assert waiting(study(1.5, text=text, on=machine(nodes=2))) == {}
 
 
@@ -216,7 +226,7 @@ def test_lost_time_is_one_item_however_much_each_launch_lost(study: Study) -> No
     assert [one.caveat for one in found.verdicts] == ["lost time"] * 2
     assert len({one.why for one in found.verdicts}) == 2, "each names its own figures"
     (step,) = [step for step in steps(found) if step.rule in ("lost time", "untestable")]
-    assert re.fullmatch(r"Other work took 47 % of the time: 2 findings wait for a quiet machine", step.title)
+    assert re.fullmatch(r"47 % of the CPU time went to other processes: 2 findings need a quiet machine", step.title)
     assert step.lines == ("octant doctor", "octant study run mine.toml --repeats 6")
     assert list(waiting(found)) == ["lost time"]
     command_lines.read(step.lines[1])
@@ -292,9 +302,9 @@ def test_lost_time_and_a_wide_baseline_cast_doubt(where: Store, tmp_path: Path) 
         return reliability(fake_study.outcome_of(run))
 
     assert of(0.2).grade == "limited"
-    assert "The interval of the baseline alone is " in of(0.2).text
+    assert "The 95 % interval of the baseline is wide: " in of(0.2).text
     assert of(0.6).grade == "not measurable"
-    assert "6 launches of the baseline differ too much for an interval" in of(0.6).text
+    assert "The 6 launches of the baseline differ too much for an interval" in of(0.6).text
     quiet = fake_study.run(where, str(mine), machine(), lambda *_: 10e9, repeats=6)
     assert reliability(fake_study.outcome_of(quiet)).grade == "reliable"
 
@@ -303,7 +313,7 @@ def test_a_study_in_which_nothing_is_decided_is_not_sound(study: Study) -> None:
     text = STUDY.partition("[[findings]]")[0]
     found = reliability(study(1.0, LOUD, text=text))
     assert found.grade == "not measurable"
-    assert found.text.startswith("1 of 1 comparison with the baseline not decided. ")
+    assert found.text.startswith("1 of 1 comparison with the baseline is undecided.")
     assert reliability(study(1.0, text=text)).grade == "reliable"
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from octant.machine import Topology
-from octant.report.study.smallest_groups import smallest_groups
+from octant.report.study.advice import smallest_groups
 from octant.stats import Caveat, Grade, Interval
 from octant.study.outcome import Outcome
 from octant.study.parts import Cell
@@ -24,7 +24,7 @@ def outcome(topology: Topology, pairs: Mapping[tuple[int, int], float], **change
 
 def test_the_smallest_groups_are_named_with_a_line_for_one_of_them() -> None:
     (found,) = smallest_groups(outcome(TWO_SOCKETS, values(range(16))))
-    assert found.title == "Put what exchanges much on the same of 8 groups (cores)"
+    assert found.title == "Place communicating threads in the same of 8 groups (cores)"
     assert found.lines == ("octant bind --place 0-1",)
     (one_each,) = smallest_groups(outcome(TWO_SOCKETS, values(range(0, 16, 2))))
     assert one_each.title.endswith("4 groups (L3 caches)")

@@ -1,8 +1,7 @@
-"""What is worth doing about a stored run: each file here is one rule, which judges the run and nothing else.
+"""Findings about a stored run: each file is one rule.
 
-A rule looks at the figures, and at the facts that were stored with them: never at this machine, which may be another.
-It gives a gain only where paired launches show one whose interval lies beyond `NOTHING_BELOW`, and lines that this
-command line reads or that were tried.
+A rule uses the figures and the facts that are stored with them, never this machine, which may be another one. It states
+a gain only if the interval from paired launches exceeds `NOTHING_BELOW`, and only commands that are valid or tested.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["wrong", "reliability", "gain", "advice"]
 KINDS: tuple[Kind, ...] = ("wrong", "reliability", "gain", "advice")
-"""First to last: an answer is wrong; measurements cannot be trusted; speed that was measured; speed that was not."""
+"""In order: a wrong result; measurements that are not reliable; a measured gain; a possible gain."""
 FIRST = 3
-"""So many findings are on the first screen; of one family at most one is among them."""
+"""Maximum number of findings on the first screen, at most one per family."""
 
 
 @dataclass(frozen=True)
 class RunFinding:
-    """What is worth doing: an effect with a number, the evidence with its scope, and lines to copy."""
+    """Finding about a run: an effect with a number, the evidence with its scope, and commands to copy."""
 
     rule: str  # the name of the rule in the table of thresholds
     title: str
     body: str  # at most two sentences
-    lines: tuple[str, ...]  # commands or settings that were tried, one a line
-    family: str = ""  # of one family at most one is among the first three
-    gain: float = 0.0  # orders findings: log ratio times the share of the tiles that it touches
-    details: tuple[str, ...] = ()  # the interval, the launches, where it holds and where not
+    lines: tuple[str, ...]  # tested commands or settings, one per line
+    family: str = ""  # at most one finding per family on the first screen
+    gain: float = 0.0  # order of findings: log ratio times the share of affected tiles
+    details: tuple[str, ...] = ()  # the interval, the launches, the scope
     kind: Kind = "advice"
-    effect: Estimate | None = None  # the ratio that a gain rests on
+    effect: Estimate | None = None  # the ratio of a gain
 
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What a rule says of a run: findings, and what it looked at and found in order. Nothing where it cannot tell."""
+    """Result of a rule: findings and passed checks; empty if it does not apply."""
 
     found: tuple[RunFinding, ...] = ()
     passed: tuple[str, ...] = ()
@@ -56,15 +55,15 @@ class RuleResult:
 
 @dataclass(frozen=True)
 class Review:
-    """What the rules say of a run."""
+    """Results of all rules for a run."""
 
     findings: tuple[RunFinding, ...] = ()  # wrong answers, what spoils belief, then by gain
     passed: tuple[str, ...] = ()  # the checks that passed, a sentence each
-    broken: tuple[Broken, ...] = ()  # rules that cannot be used, or that raised an error
+    broken: tuple[Broken, ...] = ()  # unusable rules, and rules that raised an error
 
 
 def review(summary: Summary) -> Review:
-    """Ask every rule about a run. One that cannot be used says nothing and stops no other."""
+    """Apply all rules to a run. An unusable rule is reported and does not affect the others."""
     rules = registry.entries(__name__, lambda module: registry.declared(module, "judge"))
     made = registry.collect(
         (name, registry.attempt_of(__name__, name, partial(_judged, module, summary)))
@@ -78,25 +77,25 @@ def review(summary: Summary) -> Review:
 
 
 def findings(summary: Summary) -> tuple[RunFinding, ...]:
-    """What is worth doing about a run, the first things first."""
+    """Return the findings about a run, the most important first."""
     return review(summary).findings
 
 
 def first_of(found: Sequence[RunFinding]) -> int:
-    """How many of these stand on the first screen: at most `FIRST`, of each family one."""
+    """Return how many findings are on the first screen: at most `FIRST`, and one per family."""
     families = [one.family or one.rule for one in found[: FIRST + 1]]
     return next((n for n, family in enumerate(families) if n == FIRST or family in families[:n]), len(families))
 
 
 def _judged(module: ModuleType, summary: Summary) -> RuleResult:
-    """Return what a rule says of a run.
+    """Return the result of a rule for a run.
 
     Raises:
-        UndeclaredError: it is no judgement, or a finding is of a kind that does not exist.
+        UndeclaredError: the result is not a `RuleResult`, or a finding has an unknown kind.
     """
     result = module.judge(summary)
     if not isinstance(result, RuleResult):
-        raise UndeclaredError(f"its judge returns a {type(result).__name__}, not Judged")
+        raise UndeclaredError(f"its judge returns a {type(result).__name__}, not RuleResult")
     for one in result.found:
         if one.kind not in KINDS:
             hint = suggestion(str(one.kind), KINDS)
@@ -110,7 +109,7 @@ def _written(one: RunFinding) -> RunFinding:
 
 
 def _spread(ordered: Iterable[RunFinding]) -> tuple[RunFinding, ...]:
-    """The first of each family before others of it, as far as the first screen goes."""
+    """Return the findings with one of each family first, as far as the first screen extends."""
     first: list[RunFinding] = []
     rest: list[RunFinding] = []
     for one in ordered:

@@ -1,4 +1,4 @@
-"""Figures that differ in one knob alone, as workloads declare their curves."""
+"""Curves: figures that differ only in one knob, as declared by the workload."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def size_knob(figure: Figure) -> str:
-    """The knob that the figure's workload draws a curve against; empty where it has none."""
+    """Return the knob on the x-axis of the workload's curve; empty if it has none."""
     pictures = figure.workload.pictures
     return next((one.x for one in pictures if isinstance(one, (Curve, Ladder, Messages)) and one.x in figure.knobs), "")
 
 
 def size_of(figure: Figure, knob: str) -> float:
-    """The value of a knob that is a size or a count; not a number where it is neither."""
+    """Return the value of a knob that is a size or count; NaN if it is neither."""
     try:
         return float(units.parse_bytes(figure.knobs.get(knob, "")))
     except ValueError:
@@ -30,19 +30,19 @@ def size_of(figure: Figure, knob: str) -> float:
 
 
 def size_text(figure: Figure) -> str:
-    """The size of a figure as people read it; empty where its workload has no curve."""
+    """Return the size of a figure as text; empty if its workload has no curve."""
     knob = size_knob(figure)
     size = size_of(figure, knob) if knob == "bytes" else math.nan
     return figure.knobs.get(knob, "") if math.isnan(size) else units.bytes_text(size)
 
 
 def groups(figures: Iterable[Figure], *knobs: str) -> list[list[Figure]]:
-    """Figures that differ in these knobs alone (and in effort), each cell once, in the order of the run."""
+    """Group figures that differ only in these knobs (and in effort), each cell once, in the order of the run."""
     found: dict[object, dict[object, Figure]] = {}
     for figure in figures:
         name = figure.workload.name
-        left_out = {*knobs, *effort_knobs(name)}
-        rest = sorted((k, comparable_value(v, name)) for k, v in figure.knobs.items() if k not in left_out)
+        excluded = {*knobs, *effort_knobs(name)}
+        rest = sorted((k, comparable_value(v, name)) for k, v in figure.knobs.items() if k not in excluded)
         alike = (figure.workload.name, figure.metric.name, figure.point.ranks, *rest)
         cell = tuple(comparable_value(figure.knobs.get(knob, ""), name) for knob in knobs)
         found.setdefault(alike, {}).setdefault(cell, figure)
@@ -50,7 +50,7 @@ def groups(figures: Iterable[Figure], *knobs: str) -> list[list[Figure]]:
 
 
 def subject(figures: Iterable[Figure]) -> str:
-    """What figures of one workload measure, in the words of its first request of the table: `random load`."""
+    """Return the quantity of figures of a workload, from its first request in the table: `random load`."""
     ordered = sorted(figures, key=lambda figure: not figure.show.table)
-    words = next((one.show.short or one.label.partition(",")[0] for one in ordered), "")
-    return words[:1].lower() + words[1:]
+    label = next((one.show.short or one.label.partition(",")[0] for one in ordered), "")
+    return label[:1].lower() + label[1:]

@@ -1,4 +1,4 @@
-"""What gains rest on: ratios of paired launches, and how much of the run they touch."""
+"""Evidence for gains: ratios of paired launches, and the affected share of the run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0, of: int = 1) -> Estimate | None:
-    """The speed of one figure of a run over that of another, from launches of the same round.
+    """Return the ratio of the faster to the slower figure, from launches of the same rounds.
 
-    Launches of equal figures count too, where they are of the same request. `None` below `LEAST_PAIRS`, and where either
-    figure is none that a verdict may be made of.
+    Launches of equal figures of the same request count, too. The result is `None` below `LEAST_PAIRS`, or if a figure
+    must not be used for a verdict.
 
     Args:
-        times: what one unit of the faster figure is worth in units of the slower.
-        of: how many ratios are looked at together; the interval is as wide as that needs (Bonferroni).
+        times: factor between the units of the faster and of the slower figure.
+        of: number of ratios that are tested together; the interval is corrected for it (Bonferroni).
     """
     if not (is_usable(slower) and is_usable(faster)):
         return None
@@ -42,9 +42,9 @@ def paired_ratio(slower: Figure, faster: Figure, times: float = 1.0, of: int = 1
 
 
 def gap_of(figure: Figure) -> Estimate | None:
-    """The limit over the figure, as the interval of its launches has it; `None` where it may be nothing.
+    """Return limit / figure with the interval of the launches; `None` if it may be 1.
 
-    The limit itself is taken as known: it is the best of the run, or the hardware's.
+    The limit itself has no uncertainty: it is the best of the run, or that of the hardware.
     """
     value, best = figure.value, figure.at_limit
     if value is None or not best or not value.is_interval or value.number < LEAST_PAIRS or value.low <= 0:
@@ -56,25 +56,25 @@ def gap_of(figure: Figure) -> Estimate | None:
 
 
 def is_usable(figure: Figure) -> bool:
-    """Whether a ratio may be made of it: its answers are right, were measured as asked, and are above 0."""
+    """Return whether ratios are valid: results are correct, measured as requested, and above 0."""
     values = [launch.value.middle for one in (figure, *figure.equal) for launch in one.launches]
     return figure.value is not None and not invalid_caveats(figure) and all(0 < value < math.inf for value in values)
 
 
 def is_beyond(ratio: Estimate) -> bool:
-    """Whether a ratio's whole interval lies beyond what is of no interest."""
+    """Return whether the whole interval of a ratio is above `NOTHING_BELOW`."""
     return ratio.is_interval and ratio.low > NOTHING_BELOW
 
 
 def is_sure(figure: Figure) -> bool:
-    """Whether nothing but notes casts doubt on a figure."""
+    """Return whether a figure has no caveats except notes."""
     return all(one.grade <= Grade.NOTE for one in figure.caveats)
 
 
 def gain_of(summary: Summary, ratio: float, touched: Sequence[Figure]) -> float:
-    """What orders findings: the ratio's logarithm, times the share of the tiles that show a touched ask.
+    """Return the order of a finding: the logarithm of the ratio times the share of affected tiles.
 
-    Of a run without tiles, times the share of its workloads.
+    For a run without tiles, the share of affected workloads is used.
     """
     every = [{one.title for one in tile.figures} for tile in summary.run.screen.tiles]
     mine = {figure.label for figure in touched}
@@ -89,7 +89,7 @@ def _request(figure: Figure) -> str:
 
 
 def is_of_another_core(summary: Summary, figure: Figure) -> bool:
-    """Whether its library notes kernels for another core than the processor's, and is below `OF_PEAK`."""
+    """Return whether the library uses kernels for another core and the figure is below `OF_PEAK`."""
     processor = summary.run.machine.processor
     core, own = figure.point.notes.get("library_core"), own_core(processor.vendor, processor.flags)
     share = figure.of_limit

@@ -1,4 +1,4 @@
-"""Lines to copy: commands of ours, made of what a run asked, in words that no shell takes for anything else."""
+"""Commands to copy, from the requests of a run, quoted for a shell."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 DOCTOR = "octant doctor"
 _EVALUATE = re.compile(r"evaluate( --(quick|full)| --suite [\w./-]+| --only [\w/]+| --allow [\w./=+-]+)*")
 _STUDY = re.compile(r"study [\w-]+")
-_STEPS = 4  # sizes of `larger`
+_STEPS = 4  # sizes of `larger_sizes_command`
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def again(run: StoredRun) -> tuple[str, ...]:
-    """The command that makes such a run once more; none where nothing that a run stores says it safely."""
+def rerun_command(run: StoredRun) -> tuple[str, ...]:
+    """Return the command that repeats a run; empty if the run does not store it safely."""
     if run.who == "evaluate" and _EVALUATE.fullmatch(run.title):
         return (f"octant {run.title}",)
     if _STUDY.fullmatch(run.who):
@@ -39,25 +39,25 @@ def again(run: StoredRun) -> tuple[str, ...]:
         if request.subject.command:  # without --repeats the first launch decides how many there are
             return program_line(request, request.knobs)
         often = request.repeats if request.repeats != usual_launches(request.knobs) else 0
-        return tuple(f"{line} --repeats={often}" if often else line for line in asked(request, request.knobs))
+        return tuple(f"{line} --repeats={often}" if often else line for line in request_command(request, request.knobs))
     return ()
 
 
-def of_figure(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ...]:
-    """The command that measures a figure's cell alone, with some knobs at other values.
+def figure_command(summary: Summary, figure: Figure, **changed: str) -> tuple[str, ...]:
+    """Return the command that measures only the cell of a figure, with some knobs at other values.
 
-    Only knobs that were asked for are given; none where a name or value of the store cannot be typed.
+    It contains only requested knobs; it is empty if a name or value cannot be typed.
     """
     request = summary.run.request_of(figure.point.launch)
     if request is None:
         return ()
     effort = effort_knobs(figure.workload.name)
     knobs = {name: figure.knobs.get(name, value) for name, value in request.knobs.items() if name not in effort}
-    return asked(request, {**knobs, **changed})
+    return request_command(request, {**knobs, **changed})
 
 
-def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
-    """The command that measures a figure at its own size and up to eight times that; none for what has no size.
+def larger_sizes_command(summary: Summary, figure: Figure) -> tuple[str, ...]:
+    """Return the command that measures a figure at its size and up to eight times that; empty without a size.
 
     Bytes are at most an eighth of the memory, as in the suites.
     """
@@ -68,22 +68,22 @@ def larger(summary: Summary, figure: Figure) -> tuple[str, ...]:
     memory_bytes = summary.run.machine.memory_bytes
     most = memory_bytes // 8 if knob == "bytes" and memory_bytes is not None else math.inf
     sizes = [int(size) << step for step in range(_STEPS) if int(size) << step <= most]
-    return of_figure(summary, figure, **{knob: sizes_text(knob, sizes)}) if len(sizes) > 1 else ()
+    return figure_command(summary, figure, **{knob: sizes_text(knob, sizes)}) if len(sizes) > 1 else ()
 
 
 def sizes_text(knob: str, sizes: Sequence[int]) -> str:
-    """Values of a knob as they are typed: `512KiB,4MiB` of bytes, where that is exact."""
+    """Return values of a knob for the command line: `512KiB,4MiB` for bytes, if exact."""
     texts = [bytes_text(size).replace(" ", "") if knob == "bytes" else str(size) for size in sizes]
     return ",".join(text if parse_bytes(text) == size else str(size) for text, size in zip(texts, sizes, strict=True))
 
 
-def page_of(figure: Figure) -> str:
-    """The command that prints the page of a figure's workload, with its pitfalls."""
+def page_command(figure: Figure) -> str:
+    """Return the command that prints the page of a figure's workload."""
     return f"octant workloads {figure.workload.name}"
 
 
-def asked(request: Request, knobs: Mapping[str, str]) -> tuple[str, ...]:
-    """`octant run` of a request with these knobs; none where its words cannot be typed."""
+def request_command(request: Request, knobs: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the command `octant run` of a request with these knobs; empty if it cannot be typed."""
     if request.subject.command:
         return program_line(request, knobs)
     words = ["octant", "run", request.subject.workload, *(f"{name}={value}" for name, value in knobs.items())]

@@ -1,4 +1,4 @@
-"""`octant run … -- COMMAND` of what was asked of a user's program, with changes, in words that a shell leaves alone."""
+"""Commands to copy that measure a user's program again, with changes, quoted for a shell."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.program import shell_text
-from octant.runs.programs.fill import filled_words
-from octant.runs.programs.typed import shape_words, subject_words
+from octant.runs.programs.command_text import shape_words, subject_words
+from octant.runs.programs.placeholders import fill_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ def program_line(
     place: str = "",
     repeats: int = 0,
 ) -> tuple[str, ...]:
-    """The command that measures a program again; none where its words cannot be typed.
+    """Return the command that measures a program again; empty if it cannot be typed.
 
     Args:
         ask: with a command line.
         knobs: with the values to measure.
-        environment: variables that are added, or have another value.
-        place: of the ranks; "": as it was asked.
-        repeats: launches; 0: as many as are usual.
+        environment: variables that are added or changed.
+        place: of the ranks; "": as requested.
+        repeats: launches; 0: the default.
     """
     subject = request.subject
     variables = {**subject.environment, **(environment or {})}
@@ -43,7 +43,7 @@ def program_line(
 
 
 def plain_line(request: Request, knobs: Mapping[str, str], before: Sequence[str]) -> tuple[str, ...]:
-    """The program's own command line behind the words of another tool; none where its words cannot be typed."""
+    """Return the command line of the program under another tool; empty if it cannot be typed."""
     known = {"ranks": str(request.shape.ranks), **knobs}
-    words = [*before, *filled_words(request.subject.command, known)]
+    words = [*before, *fill_words(request.subject.command, known)]
     return (shlex.join(words),) if all(word.isprintable() for word in words) else ()

@@ -1,4 +1,4 @@
-"""What rules on users' programs look at: each cell with what its launches occupied."""
+"""Cells of users' programs, with the resources that their launches occupied."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramCell:
-    """One cell of a program with a right answer."""
+    """Cell of a program with a correct result."""
 
     summary: Summary
     figure: Figure
     request: Request
-    occupied: Occupancy | None  # of the launch in which most was seen; `None`: nothing was read back
+    occupied: Occupancy | None  # of the launch with the largest occupancy; `None`: not recorded
 
     def middle(self, metric: str) -> float:
-        """The median of a metric; 0 where it has no value."""
+        """Return the median of a metric; 0 if it has no value."""
         figure = self.summary.figure(self.figure, metric)
         return figure.value.middle if figure and figure.value else 0.0
 
@@ -42,10 +42,10 @@ class ProgramCell:
 
     @property
     def shares_cpus(self) -> bool:
-        """Whether threads that had work waited for a hardware thread.
+        """Whether ready threads waited for a hardware thread.
 
-        By the kernel's pressure-stall information, else by how often threads were preempted. Threads that were seen
-        may have run one after the other, so that their number alone does not say it.
+        The source is the kernel's pressure-stall information, otherwise the rate of preemptions. The number of threads
+        is not sufficient, because they may have run at different times.
         """
         shares = [share for point in self.figure.points if (share := cpu_pressure(point)) is not None]
         if shares:
@@ -54,11 +54,11 @@ class ProgramCell:
         return bool(wall_s) and self.middle(PREEMPTIONS) / wall_s >= PREEMPTIONS_A_SECOND
 
     def line(self, environment: Mapping[str, str] | None = None, place: str = "", **changed: str) -> tuple[str, ...]:
-        """The command that measures this cell alone, with other variables, placement or values of knobs."""
+        """Return the command that measures only this cell, with other variables, placement or knobs."""
         return program_line(self.request, {**self._knobs, **changed}, environment, place)
 
     def under(self, *tool: str) -> tuple[str, ...]:
-        """The command line of this cell behind the words of another tool."""
+        """Return the command line of this cell under another tool."""
         return plain_line(self.request, self._knobs, tool)
 
     @property
@@ -67,7 +67,7 @@ class ProgramCell:
 
 
 def program_cells(summary: Summary) -> list[ProgramCell]:
-    """The cells of users' programs with a value, in the order of the run; none of a run of kernels."""
+    """Return the cells of users' programs with a value, in the order of the run."""
     found = []
     for figure in summary.figures:
         request = summary.run.request_of(figure.point.launch) if is_program(figure.workload.name) else None
@@ -77,17 +77,17 @@ def program_cells(summary: Summary) -> list[ProgramCell]:
 
 
 def glibc_tunables(known: Mapping[str, str], *settings: str) -> dict[str, str]:
-    """The variable of glibc's tunables with these added to those that are set: one variable carries all."""
+    """Return the variable GLIBC_TUNABLES with these settings added to the existing ones."""
     name = "GLIBC_TUNABLES"
     names = {one.partition("=")[0] for one in settings}
     kept: Sequence[str] = [one for one in known.get(name, "").split(":") if one and one.partition("=")[0] not in names]
     return {name: ":".join([*kept, *settings])}
 
 
-def crowd(cell: ProgramCell) -> tuple[int, frozenset[int]]:
-    """How many ranks of a host are bound to the same hardware threads, of which there are fewer, and to which.
+def shared_mask(cell: ProgramCell) -> tuple[int, frozenset[int]]:
+    """Count the ranks of a host that are bound to the same, too few hardware threads; return both.
 
-    No rank where all hardware threads of the machine are allowed, or where too few are free for all ranks.
+    The count is 0 if all hardware threads of the machine are allowed, or if there are too few for all ranks.
     """
     usable = {cpu.os for cpu in cell.summary.run.machine.topology.usable()}
     found: tuple[int, frozenset[int]] = (0, frozenset())

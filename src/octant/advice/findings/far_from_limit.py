@@ -1,4 +1,4 @@
-"""A figure is far from what its limit allows, and sure enough to say so."""
+"""A reliable figure is far below its limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
-from octant.advice.findings._lines import larger, page_of
+from octant.advice.findings._lines import larger_sizes_command, page_command
 from octant.advice.findings._thresholds import OF_LIMIT
 from octant.analysis.names import short_name
 from octant.units import capital, percent_text, si_text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires once for each workload: for the figure of the table that is farthest from its limit, below `OF_LIMIT`."""
+    """Return one finding per workload: the figure of the table that is farthest from its limit, below `OF_LIMIT`."""
     found, passed = [], []
     for _, figures in summary.by_workload():
         known = [(share, figure) for figure in figures if figure.show.table and (share := figure.of_limit) is not None]
@@ -40,21 +40,20 @@ def _finding(summary: Summary, share: float, figure: Figure, gap: Estimate) -> R
     assert figure.value is not None  # noqa: S101 - it has a share
     assert figure.at_limit is not None  # noqa: S101
     assert figure.limit is not None  # noqa: S101
-    unit, words = figure.metric.unit, "of" if figure.metric.better == "higher" else "where the least is"
-    sizes = larger(summary, figure)
-    closer = "; see whether other sizes come closer" if sizes else ""
-    figure_text = si_text(figure.value.middle, unit)
+    unit = figure.metric.unit
+    sizes = larger_sizes_command(summary, figure)
+    larger_sizes = ", and the second command measures larger sizes" if sizes else ""
     return RunFinding(
         rule="far from a limit",
         title=f"{capital(subject((figure,)))} reaches {percent_text(share)} of its limit",
-        body=f"{figure_text} {words} {si_text(figure.at_limit, unit)}: {figure.limit.source}. "
-        f"The page of {figure.workload.name} names what costs speed{closer}.",
-        lines=(page_of(figure), *sizes),
+        body=f"It is {si_text(figure.value.middle, unit)}, and the limit is {si_text(figure.at_limit, unit)} "
+        f"({figure.limit.source}). The page of {figure.workload.name} lists possible causes{larger_sizes}.",
+        lines=(page_command(figure), *sizes),
         family="limit",
         gain=gain_of(summary, gap.middle, (figure,)),
         details=(
             figure.name,
-            f"the limit over the figure: {gap.low:.2f} … {gap.high:.2f}: {gap.text}",
+            f"limit / figure: {gap.low:.2f} … {gap.high:.2f}, {gap.text}",
         ),
         kind="gain",
         effect=gap,

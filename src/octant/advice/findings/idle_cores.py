@@ -1,4 +1,4 @@
-"""One thread of a program was busy on a machine that has many hardware threads for it."""
+"""A program used one of many available hardware threads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires where a program of one rank used about one core of at least `LEAST_IDLE` hardware threads."""
+    """Return a finding if a program of one rank used about one of at least `LEAST_IDLE` hardware threads."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and len(cell.occupied.ranks) == 1]
     idle = [
         (_allowed(cell), cell)
         for cell in cells
-        if _allowed(cell) >= LEAST_IDLE and ONE_BUSY[0] <= cell.cores_used <= ONE_BUSY[1] and not _was_swept(cell)
+        if _allowed(cell) >= LEAST_IDLE
+        and ONE_BUSY[0] <= cell.cores_used <= ONE_BUSY[1]
+        and not _has_thread_setting(cell)
     ]
     if not idle:
         return RuleResult()
@@ -29,9 +31,9 @@ def judge(summary: Summary) -> RuleResult:
         (
             RunFinding(
                 rule="idle cores",
-                title=f"One of {number} hardware threads was busy",
-                body=f"The program used {cell.cores_used:.2g} cores on average. The line shows whether it is faster "
-                "with more OpenMP threads; other programs have an option of their own.",
+                title=f"Only one of {number} hardware threads was busy",
+                body=f"The program used {cell.cores_used:.2g} cores on average. The command measures it with more "
+                "OpenMP threads; programs without OpenMP may have an option for this.",
                 lines=cell.line(threads=",".join(counts)),
                 family="threads",
                 gain=ORDER["idle cores"],
@@ -44,6 +46,6 @@ def _allowed(cell: ProgramCell) -> int:
     return len(cell.occupied.hardware_threads) if cell.occupied else 0
 
 
-def _was_swept(cell: ProgramCell) -> bool:
-    """Whether the number of threads was chosen by the user."""
+def _has_thread_setting(cell: ProgramCell) -> bool:
+    """Return whether the user set the number of threads."""
     return "threads" in cell.request.knobs or "OMP_NUM_THREADS" in cell.request.subject.environment

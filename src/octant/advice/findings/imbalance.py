@@ -1,4 +1,4 @@
-"""A core, socket or host is slower than others that do the same work at the same time."""
+"""A core, socket or host is slower than others that run the same work at the same time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHERE = "octant where -- PROGRAM"
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires once for each kind of place, for the one that is proven the slowest in most figures."""
+    """Return one finding per kind of place, on the one that is significantly slowest in most figures."""
     found, passed = [], []
     by_kind: dict[str, list[PlaceBalance]] = {}
     for one in balance(summary):
@@ -36,13 +36,13 @@ def judge(summary: Summary) -> RuleResult:
         if slow:
             found.append(_finding(summary, slow, known))
         else:
-            least = max(one.hidden or 0.0 for one in known)
-            passed.append(f"no {kind} is proven slower than another; {percent_text(least)} could hide")
+            least = max(one.max_undetected_slowdown or 0.0 for one in known)
+            passed.append(f"no slower {kind} detected; differences below {percent_text(least)} are not detectable")
     return RuleResult(tuple(found), tuple(passed))
 
 
 def fastest_over_slowest(one: PlaceBalance) -> Estimate:
-    """The ratio of a balance as a gain, above 1."""
+    """Return the inverse ratio of a balance, above 1."""
     ratio = one.ratio
     ends = (1 / ratio.high, 1 / ratio.middle, 1 / ratio.low)
     return Estimate(*ends, ratio.kind, ratio.claim, ratio.number, ratio.period)
@@ -54,13 +54,15 @@ def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[Pla
     those = sorted((one for one in slow if one.slowest.name == name), key=lambda one: one.ratio.middle)
     worst = those[0]
     how_much = "up to " * (len(those) > 1) + percent_text(1 - worst.ratio.middle)
-    gain = fastest_over_slowest(worst)
+    gain, placement = fastest_over_slowest(worst), _placement(worst)
+    without = f"; the second leaves {name} idle" if placement else ""
     return RunFinding(
         rule="imbalance",
         title=f"{who} is {how_much} slower in {len(those)} of {len(known)} figures",
-        body=f"Beside {worst.fastest.name}, while all work alone at once: {short_name(worst.figure)}. See where "
-        "a program's threads run; the placement leaves out what is slow.",
-        lines=(WHERE, *_placement(worst)),
+        body=f"The reference is {worst.fastest.name}, while all run the same work at once "
+        f"({short_name(worst.figure)}). "
+        f"The first command shows where the threads of a program run{without}.",
+        lines=(WHERE, *placement),
         family="imbalance",
         gain=gain_of(summary, gain.middle, [one.figure for one in those]),
         details=tuple(
@@ -74,7 +76,7 @@ def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[Pla
 
 
 def _placement(worst: PlaceBalance) -> tuple[str, ...]:
-    """The command for a thread on every place of the node but the slowest; none where places are not known cores."""
+    """Return the command that places a thread on each core except the slowest; empty if the places are not cores."""
     if worst.kind != "core" or len({host for place in worst.places for host, _ in place.cpus}) != 1:
         return ()
     cpus = [min(number for _, number in place.cpus) for place in worst.places if place != worst.slowest]

@@ -1,4 +1,4 @@
-"""A library uses kernels for another core than the processor's, and is far from the peak."""
+"""A library uses kernels for another core and is far below peak."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
 from octant.advice.findings._evidence import gain_of, gap_of, is_of_another_core, is_sure
-from octant.advice.findings._lines import DOCTOR, larger
+from octant.advice.findings._lines import DOCTOR, larger_sizes_command
 from octant.software.blas import own_core
 from octant.units import capital, percent_text, si_text
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires for the figure of the table with the least share of the peak, where its launches note another core.
+    """Return one finding per workload: the figure of the table farthest from peak whose launches note another core.
 
-    Whether other kernels are faster is not known of a stored run: the doctor tries them and names those that are.
+    A stored run does not show whether other kernels are faster; `octant doctor` tries them.
     """
     found = []
     for _, figures in summary.by_workload():
@@ -40,15 +40,16 @@ def judge(summary: Summary) -> RuleResult:
         found.append(
             RunFinding(
                 rule="library kernel",
-                title=f"{capital(subject((figure,)))} has {percent_text(share)} of peak, with kernels for {core}",
-                body=f"{si_text(figure.value.middle, figure.metric.unit)} on a processor with the instructions of "
-                f"{own}. The doctor loads the library with each of its other kernels, and names the faster ones.",
-                lines=(DOCTOR, *larger(summary, figure)),
+                title=f"{capital(subject((figure,)))} reaches {percent_text(share)} of peak with kernels for {core}",
+                body=f"It reaches {si_text(figure.value.middle, figure.metric.unit)}, and the processor has the "
+                f"instructions "
+                f"of {own}. `octant doctor` tries the other kernels of the library and reports faster ones.",
+                lines=(DOCTOR, *larger_sizes_command(summary, figure)),
                 family="limit",
                 gain=gain_of(summary, gap.middle, (figure,)),
                 details=(
                     figure.name,
-                    f"the peak over the figure: {gap.low:.2f} … {gap.high:.2f}: {gap.text}",
+                    f"peak / figure: {gap.low:.2f} … {gap.high:.2f}, {gap.text}",
                 ),
                 kind="gain",
                 effect=gap,

@@ -1,4 +1,4 @@
-"""Other work took time from what was measured."""
+"""Measured threads lost CPU time."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import subject
-from octant.advice.findings._lines import DOCTOR, again
+from octant.advice.findings._lines import DOCTOR, rerun_command
 from octant.advice.findings._thresholds import LOST, SLOWED
-from octant.analysis.causes import causes_of_run, halved
+from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.lost import lost_time_of, oversubscription
 from octant.stats import Grade
 from octant.units import capital, percent_text
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires above `LOST`, and where measurements of the table lost more than half of their time."""
+    """Return a finding above `LOST`, or if measurements of the table lost more than half of their time."""
     lost = causes_of_run(summary)
     if lost is None:
         return RuleResult()
     share = percent_text(lost.lost)
-    measurements = halved(summary)
+    measurements = count_losses(summary)
     of_table = any(not one.counts for figure in summary.figures if figure.show.table for one in figure.launches)
     if lost.lost <= LOST and not of_table:
-        return RuleResult(passed=(f"{share} of this run's time was lost, not more than {percent_text(LOST)}",))
+        return RuleResult(passed=(f"{share} of this run's time was lost (limit {percent_text(LOST)})",))
     widest = _widest(summary)
     evidence = [measurements.text] if measurements.lost else []
     evidence += [f"the widest interval is ± {percent_text(widest[0])} ({subject((widest[1],))})"] if widest else []
     if lost.lost <= LOST:
-        title = f"{measurements.lost} of {measurements.every} measurements lost over half of their time"
-        evidence[0] = measurements.so
+        title = f"{measurements.lost} of {measurements.every} measurements lost more than half of their time"
+        evidence[0] = measurements.treatment
     elif lost.main == "other processes":
         title = f"Other processes took {percent_text(lost.other_processes)} of this run's time"
     elif lost.main == "oversubscription":
-        title = f"Threads that share hardware threads took {percent_text(lost.oversubscribed)} of this run's time"
+        title = f"Oversubscription took {percent_text(lost.oversubscribed)} of this run's time"
         evidence += _oversubscribed(summary)
     else:
         title = f"{share} of this run's time was lost"
@@ -51,10 +51,10 @@ def judge(summary: Summary) -> RuleResult:
                 rule="lost time",
                 title=title,
                 body=f"{text}{_next_step(lost)}",
-                lines=(DOCTOR, *again(summary.run)),
+                lines=(DOCTOR, *rerun_command(summary.run)),
                 family="lost time",
                 details=(
-                    f"{share} of the time of all measurements was lost: threads that had work did not run",
+                    f"{share} of the time of all measurements was lost: threads were ready but did not run",
                     *["; ".join(f"{cause} {percent_text(part)}" for cause, part in lost.named)] * bool(lost.named),
                 ),
                 kind="reliability",
@@ -66,20 +66,20 @@ def judge(summary: Summary) -> RuleResult:
 
 def _next_step(lost: Causes) -> str:
     if lost.main == "oversubscription":
-        return "Start as many threads as there are hardware threads, then measure again."
-    return "Find what it is, then measure again."
+        return "Start at most as many threads as there are hardware threads, then measure again."
+    return "Find the cause, then measure again."
 
 
 def _oversubscribed(summary: Summary) -> list[str]:
-    """How many threads shared how many hardware threads, of the first point that says it."""
+    """Return the first statement on how many threads shared how many hardware threads."""
     found = (oversubscription(point) for point in summary.run.points)
     return [crowd.text for crowd in found if crowd][:1]
 
 
 def _contained(summary: Summary) -> list[str]:
-    """Whether values of the table contain the lost time; nothing where that is not known of a figure that lost some.
+    """Return whether values of the table contain lost time; empty if that is not known for an affected figure.
 
-    A median of short samples leaves the interrupted ones out, and is as large as without a loss.
+    A median of short samples excludes the interrupted ones and is not affected.
     """
     found, known = [], []
     for figure in summary.figures:
@@ -88,20 +88,20 @@ def _contained(summary: Summary) -> list[str]:
             continue
         factors = [one.slowed for one in figure.counted if one.slowed is not None]
         value = f"the value of {subject((figure,))} contains lost time:"
-        if any(one.kind == "long samples" for one in figure.caveats):
-            found.append(f"{value} its samples last longer than a time slice")
+        if any(one.kind == "long preempted samples" for one in figure.caveats):
+            found.append(f"{value} its samples are longer than a time slice")
         elif factors and median(factors) > SLOWED:
-            found.append(f"{value} it is {median(factors):.1f} times worse than by the CPU time that was used")
+            found.append(f"{value} it is {median(factors):.1f} times worse than computed from CPU time")
         known.append(bool(factors))
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         return [f"{found[0]}{more}"]
     unaffected = bool(known) and all(known)
-    return ["no value of the table contains lost time: each is as good as by the CPU time that was used"] * unaffected
+    return ["the values of the table are not affected: they agree with those computed from CPU time"] * unaffected
 
 
 def _widest(summary: Summary) -> tuple[float, Figure] | None:
-    """The widest interval of the table that is limited, half of it over the value, of figures that are measurable."""
+    """Return the widest limited interval of the table as relative half-width, and its figure."""
     wide = [
         (half, figure)
         for figure in summary.figures

@@ -1,4 +1,4 @@
-"""Long messages are much slower than those of the best length."""
+"""Long messages have a much lower rate than messages of the best length."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from octant.advice.findings import RuleResult, RunFinding
 from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
-from octant.advice.findings._lines import of_figure, sizes_text
+from octant.advice.findings._lines import figure_command, sizes_text
 from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
 from octant.analysis.levels import disputed_levels
 from octant.metric import Rate, Seconds
@@ -35,7 +35,7 @@ class _Length:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires where, of messages that differ in their length alone, the longest have half of the best rate or less."""
+    """Return a finding if the longest of messages that differ only in length have half of the best rate or less."""
     found: list[RunFinding] = []
     passed = []
     every = groups((one for one in summary.figures if one.workload.messages), *_knobs(summary))
@@ -51,12 +51,12 @@ def judge(summary: Summary) -> RuleResult:
             found.append(_finding(summary, group, best, longest, ratio))
         elif best is longest or (ratio and ratio.middle < FALL):
             name = _name(group, every)
-            passed.append(f"{name}: messages of {_text(longest)} have {percent_text(share)} of the best rate")
+            passed.append(f"{name}: messages of {_length_text(longest)} reach {percent_text(share)} of the best rate")
     return RuleResult(tuple(sorted(found, key=lambda one: -one.gain)[:1]), tuple(passed))
 
 
 def _name(group: Sequence[Figure], every: Sequence[Sequence[Figure]]) -> str:
-    """The parts of a group's label that are not those of all groups: `new buffers`."""
+    """Return the parts of a group's label that differ between groups, such as `new buffers`."""
     parts = group[0].label.split(", ")
     others = [one[0].label.split(", ") for one in every]
     return ", ".join(part for part in parts if not all(part in other for other in others)) or group[0].label
@@ -67,7 +67,7 @@ def _knobs(summary: Summary) -> set[str]:
 
 
 def _length(figure: Figure) -> _Length | None:
-    """A figure as the rate of its messages; `None` where it is neither that nor their time, or of few launches."""
+    """Return a figure as a message rate; `None` if it is neither a rate nor a time, or has too few launches."""
     value, point = figure.metric.value, figure.point
     sent, number = point.count("bytes_sent"), point.count("messages")
     if not (
@@ -91,17 +91,18 @@ def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: 
     sizes = [round(size) for size in (*between, longest.bytes)]
     return RunFinding(
         rule="message fall",
-        title=f"Large messages fall to {percent_text(1 / ratio.middle)} of their best rate",
-        body=f"{si_text(best.rate, 'B/s')} at {_text(best)}, {si_text(longest.rate, 'B/s')} at {_text(longest)}"
-        f"{_left(summary.run.machine, best, longest)}. Look where the rate falls, and with which buffers.",
-        lines=of_figure(
+        title=f"Large messages reach only {percent_text(1 / ratio.middle)} of the best rate",
+        body=f"The rate is {si_text(best.rate, 'B/s')} at {_length_text(best)} and {si_text(longest.rate, 'B/s')} at "
+        f"{_length_text(longest)}{_cache_text(summary.run.machine, best, longest)}. The command measures the sizes in "
+        f"between.",
+        lines=figure_command(
             summary, longest.figure, **{knob: sizes_text(knob, sizes), **_others(summary, longest.figure, knob)}
         ),
         family="messages",
         gain=gain_of(summary, ratio.middle, group),
         details=(
-            f"the best rate over that of the longest: {ratio.low:.2f} … {ratio.high:.2f}: {ratio.text}",
-            "whether pieces of a long message are faster depends on where its bytes are: the command shows both",
+            f"best rate / rate of the longest: {ratio.low:.2f} … {ratio.high:.2f}, {ratio.text}",
+            "long messages may be faster in pieces, depending on the location of the buffer; the command measures both",
         ),
         kind="gain",
         effect=ratio,
@@ -109,9 +110,9 @@ def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: 
 
 
 def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
-    """The values that other curves of the workload have of knobs that tell curves apart, each knob's all together.
+    """Return the values of the other knobs in which the curves of the workload differ, all values of a knob together.
 
-    Of words all that were measured, defaults included; of sizes those that were asked for.
+    Names include defaults that were measured; numbers only those that were requested.
     """
     alike = [
         one for one in summary.figures if one.workload is figure.workload and one.point.ranks == figure.point.ranks
@@ -127,14 +128,14 @@ def _others(summary: Summary, figure: Figure, knob: str) -> dict[str, str]:
     return found
 
 
-def _left(machine: Machine, best: _Length, longest: _Length) -> str:
-    """Caches of a core, of undisputed size, that hold the one and not the other."""
+def _cache_text(machine: Machine, best: _Length, longest: _Length) -> str:
+    """Return the caches of a core, of undisputed size, that hold the best but not the longest message."""
     sizes = {(one.level, one.size_bytes) for one in machine.topology.data_caches() if one.size_bytes is not None}
     known = sorted(one for one in sizes if one[0] not in disputed_levels(machine))
     between = [(level, size) for level, size in known if best.bytes <= size < longest.bytes]
-    names = ", ".join(f"L{level} has {bytes_text(size)}" for level, size in between)
+    names = ", ".join(f"L{level}: {bytes_text(size)}" for level, size in between)
     return f" ({names})" if names else ""
 
 
-def _text(length: _Length) -> str:
+def _length_text(length: _Length) -> str:
     return bytes_text(length.bytes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._programs import crowd, program_cells
+from octant.advice.findings._programs import program_cells, shared_mask
 from octant.advice.findings._thresholds import ORDER
 from octant.record import THREADS_OF_PROCESS
 from octant.units import counted
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires for the cell with most busy threads for each hardware thread of a host, if threads waited for one."""
+    """Return a finding on the cell with most busy threads per hardware thread of a host, if threads waited."""
     cells = [cell for cell in program_cells(summary) if cell.occupied and cell.occupied.threads]
     crowded = [
         (threads, cpus, ranks, cell)
         for cell in cells
         for threads, cpus, ranks in [_most_crowded(cell)]
-        if threads > cpus and cell.shares_cpus and not crowd(cell)[0]
+        if threads > cpus and cell.shares_cpus and not shared_mask(cell)[0]
     ]
     if not crowded:
         return RuleResult(passed=("threads did not share hardware threads",) if cells else ())
@@ -43,25 +43,25 @@ def judge(summary: Summary) -> RuleResult:
             RunFinding(
                 rule="oversubscription",
                 title=f"{what} on {counted(cpus, 'hardware thread')}: oversubscribed",
-                body=f"Threads that have work wait for each other. Start {fewer}, or allow more hardware threads"
-                + ("; the line sets the number of OpenMP threads." if "OMP_NUM_THREADS" in lines[0] else "."),
+                body=f"Ready threads wait for a hardware thread. Start {fewer}, or allow more hardware threads"
+                + ("; the command sets the number of OpenMP threads." if "OMP_NUM_THREADS" in lines[0] else "."),
                 lines=lines,
                 family="threads",
                 gain=ORDER["oversubscription"],
-                details=(f"{counted(threads, 'thread')} used CPU time; they may use {cpus} hardware threads",),
+                details=(f"{counted(threads, 'thread')} used CPU time on {cpus} available hardware threads",),
             ),
         )
     )
 
 
 def _threads_of_process(cell: ProgramCell) -> int:
-    """Busy threads of the process with most of them; 0: not known."""
+    """Return the largest number of busy threads of a process; 0 if not known."""
     texts = [point.notes.get(THREADS_OF_PROCESS, "") for point in cell.figure.points]
     return max((int(text) for text in texts if text.isascii() and text.isdigit()), default=0)
 
 
 def _lines(cell: ProgramCell, threads: int, of_process: int) -> tuple[str, ...]:
-    """With fewer threads where the program has a knob for them, or one of its processes has several."""
+    """Return the command, with fewer threads if the program has a knob for them or a multithreaded process."""
     if "threads" in cell.request.knobs:
         return cell.line(threads=str(threads))
     if of_process < 2:
@@ -70,7 +70,7 @@ def _lines(cell: ProgramCell, threads: int, of_process: int) -> tuple[str, ...]:
 
 
 def _most_crowded(cell: ProgramCell) -> tuple[int, int, int]:
-    """Busy threads, hardware threads and ranks of the host with most of the first for each of the second."""
+    """Return busy threads, hardware threads and ranks of the host with most busy threads per hardware thread."""
     hosts = cell.occupied.by_host.values() if cell.occupied else ()
     found = [
         (sum(rank.threads for rank in ranks), len(frozenset().union(*(rank.cpus for rank in ranks))), len(ranks))

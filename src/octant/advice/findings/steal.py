@@ -1,11 +1,11 @@
-"""The hypervisor gave the processors of the measured threads to others."""
+"""The hypervisor took CPU time of the measured threads (stolen time)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._lines import again
+from octant.advice.findings._lines import rerun_command
 from octant.advice.findings._thresholds import TAKEN
 from octant.analysis.causes import causes_of_run
 from octant.units import percent_text
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires where steal took more than `TAKEN` of the time."""
+    """Return a finding if stolen time exceeds `TAKEN` of the time."""
     lost = causes_of_run(summary)
     if lost is None:
         return RuleResult()
@@ -27,11 +27,12 @@ def judge(summary: Summary) -> RuleResult:
             RunFinding(
                 rule="steal",
                 title=f"The hypervisor took {share} of this run's time",
-                body="Processors of this virtual machine waited for their host, as the kernel counted while this was "
-                "measured. Ask whoever runs the host for dedicated (pinned) processors, or measure at another hour.",
-                lines=("octant doctor --explain steal", *again(summary.run)),
+                body="Virtual CPUs waited for the host during the measurements (stolen time). Request dedicated "
+                "(pinned) "
+                "CPUs, or measure at another time.",
+                lines=("octant doctor --explain steal", *rerun_command(summary.run)),
                 family="lost time",
-                details=(f"{share} of the time of all measurements: steal of /proc/stat, of the CPUs in use",),
+                details=(f"{share} of the time of all measurements (stolen time in /proc/stat, CPUs in use)",),
                 kind="reliability",
                 gain=lost.host,
             ),

@@ -1,10 +1,10 @@
-"""The doctor's rules on what was measured: settings of the system, as they were stored with the run."""
+"""Rules of `octant doctor` applied to the system settings that are stored with the run."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from octant.advice import Facts, of_what_was_measured
+from octant.advice import Facts, measurement_rules
 from octant.advice.findings import Kind, RuleResult, RunFinding
 from octant.units import capital
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires where a rule that concerns measurements does, and is worse than good to know."""
+    """Return the advice of rules that concern measurements, except notes."""
     facts, found, passed = Facts(summary.run.machine), [], []
-    for name, (measured, rule) in of_what_was_measured().items():
+    for name, (measured, rule) in measurement_rules().items():
         value = facts.system(measured.key)
         result = rule(facts)
-        several = result if isinstance(result, list) else [result] if result is not None else []
-        worse = [advice for advice in several if advice.severity != "note"]
-        found += [_finding(name, advice) for advice in worse]
-        passed += [f"{measured.what}: {value}"] if value and not worse else []
+        advice_list = result if isinstance(result, list) else [result] if result is not None else []
+        important = [advice for advice in advice_list if advice.severity != "note"]
+        found += [_finding(name, advice) for advice in important]
+        passed += [f"{measured.what}: {value}"] if value and not important else []
     return RuleResult(tuple(found), tuple(passed))
 
 

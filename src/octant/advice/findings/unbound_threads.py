@@ -1,4 +1,4 @@
-"""Threads of a program may move between NUMA domains, away from their memory."""
+"""Threads of a program may migrate between NUMA domains, away from their memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires for the cell with most threads that may run in several domains, if it has several or uses their memory."""
+    """Return a finding on the cell with most threads that may run in several NUMA domains."""
     topology = summary.run.machine.topology
     if len(topology.groups("numa")) < 2:
         return RuleResult()
@@ -24,7 +24,7 @@ def judge(summary: Summary) -> RuleResult:
     counts = [(_unbound(cell, topology), cell) for cell in cells]
     loose = [(number, cell) for number, cell in counts if number > 1 or (number and _off_node(cell) >= OFF_NODE)]
     if not loose:
-        return RuleResult(passed=("threads stay within a NUMA domain",) if cells else ())
+        return RuleResult(passed=("threads are bound within a NUMA domain",) if cells else ())
     number, cell = max(loose, key=lambda one: one[0])
     assert cell.occupied is not None  # noqa: S101 - `cells` have it
     domains = len(topology.groups("numa"))
@@ -32,13 +32,13 @@ def judge(summary: Summary) -> RuleResult:
     most = max(rank.threads for rank in cell.occupied.ranks)
     cores = len(topology.groups("core"))
     away = _off_node(cell)
-    held = f" {percent_text(away)} of its memory lies on a second domain." if away >= OFF_NODE else ""
+    held = f" {percent_text(away)} of its memory is on other NUMA domains." if away >= OFF_NODE else ""
     return RuleResult(
         (
             RunFinding(
                 rule="unbound threads",
-                title=f"{counted(number, 'thread')} may move between {domains} NUMA domains",
-                body=f"A thread that the system moves leaves its memory behind, and launches differ.{held} "
+                title=f"{counted(number, 'thread')} may migrate between {domains} NUMA domains",
+                body=f"A thread that migrates leaves its memory behind, so launches differ.{held} "
                 "The placement binds each thread to a core.",
                 lines=cell.line(place=f"{ranks}x{max(1, min(most, cores // ranks))}"),
                 family="binding",
@@ -49,14 +49,14 @@ def judge(summary: Summary) -> RuleResult:
 
 
 def _unbound(cell: ProgramCell, topology: Topology) -> int:
-    """Busy threads that may run in more than one NUMA domain."""
+    """Return the number of busy threads that may run in several NUMA domains."""
     domains = [set(group) for group in topology.groups("numa")]
     masks = [mask for rank in (cell.occupied.ranks if cell.occupied else ()) for mask in rank.masks]
     return sum(sum(bool(mask & domain) for domain in domains) > 1 for mask in masks)
 
 
 def _off_node(cell: ProgramCell) -> float:
-    """Of the private memory of the rank that is spread most, the share outside the domain with most of it."""
+    """Return the largest share of a rank's private memory outside its main NUMA domain."""
     shares = [
         1 - max(rank.bytes_on_node.values()) / sum(rank.bytes_on_node.values())
         for rank in (cell.occupied.ranks if cell.occupied else ())

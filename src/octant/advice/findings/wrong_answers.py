@@ -1,4 +1,4 @@
-"""An answer is wrong: a check of a kernel is not within its bound."""
+"""A result failed verification: a check is outside its bound."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._lines import of_figure
+from octant.advice.findings._lines import figure_command
 from octant.analysis.names import short_name
 from octant.record import UNCHECKED
+from octant.runs.programs.command_text import check_text
 from octant.runs.programs.reference import baseline_of
-from octant.runs.programs.typed import check_text
 from octant.units import counted
 
 if TYPE_CHECKING:
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Baseline:
-    """The cell that a failed check of a program compares with, where it is another one than the figure's."""
+    """The baseline cell of a failed check of a program, if it differs from the figure's cell."""
 
     check: ProgramCheck
     values: Mapping[str, str]  # of each knob with another value: the baseline's, then the figure's
 
 
 def judge(summary: Summary) -> RuleResult:
-    """Fires once for every figure with a failed check; what is wrong has no speed."""
+    """Return a finding per figure with a failed check; such a figure has no performance."""
     checked = [point for point in summary.run.points if point.checks]
     wrong = [figure for figure in summary.figures if figure.wrong]
     if not wrong:
         number = sum(len(point.checks) for point in checked)
-        return RuleResult(passed=(f"{counted(number, 'answer')} checked, all right",) if number else ())
+        return RuleResult(passed=(f"{counted(number, 'result')} verified, all correct",) if number else ())
     found = []
     for figure in wrong:
         baseline = _other_baseline(summary, figure)
@@ -45,9 +45,10 @@ def judge(summary: Summary) -> RuleResult:
                 rule="wrong answers",
                 title=f"{_kind(figure)}: {short_name(figure)}",
                 body=f"{check.text}, in {failed} of "
-                f"{counted(len(figure.points), 'launch')}. It has no speed; see whether the answer is wrong again."
+                f"{counted(len(figure.points), 'launch')}. No performance is reported; repeat the measurement with "
+                f"the command."
                 f"{_baseline_hint(baseline)}",
-                lines=of_figure(summary, figure, **(baseline.values if baseline else {})),
+                lines=figure_command(summary, figure, **(baseline.values if baseline else {})),
                 details=tuple(one.text for one in figure.wrong),
                 kind="wrong",
             )
@@ -56,8 +57,8 @@ def judge(summary: Summary) -> RuleResult:
 
 
 def _kind(figure: Figure) -> str:
-    """Whether an answer is wrong, or no check could look at it."""
-    return "Answer not checked" if all(one.where.startswith(UNCHECKED) for one in figure.wrong) else "Wrong answer"
+    """Return whether a result is wrong or could not be verified."""
+    return "Result not verified" if all(one.where.startswith(UNCHECKED) for one in figure.wrong) else "Wrong result"
 
 
 def _other_baseline(summary: Summary, figure: Figure) -> _Baseline | None:
@@ -73,13 +74,13 @@ def _other_baseline(summary: Summary, figure: Figure) -> _Baseline | None:
 
 
 def _baseline_hint(baseline: _Baseline | None) -> str:
-    """That knobs may change the answer, and the check that can replace the one that failed."""
+    """Return the hint that knobs may change the result, with the check to use instead."""
     if baseline is None:
         return ""
     names = list(baseline.values)
     cell = " ".join(f"{name}={values.partition(',')[0]}" for name, values in baseline.values.items())
-    other, what = ("FILE", "a file of yours") if baseline.check.kind == "file" else ("NUMBER", "a number")
+    other, what = ("FILE", "your own reference file") if baseline.check.kind == "file" else ("NUMBER", "a number")
     return (
-        f" The baseline is {cell}; if {' or '.join(names)} changes the answer, compare with {what}: "
+        f" The baseline is {cell}; if {' or '.join(names)} changes the result, compare with {what}: "
         f"--check '{check_text(baseline.check, other)}'."
     )

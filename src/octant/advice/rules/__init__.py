@@ -1,1 +1,1 @@
-"""One rule per file: a docstring, which is its page, and `advise(facts)`, which returns advice or nothing."""
+"""Rules about a machine, one per file: a docstring, which is the page of the rule, and `advise(facts)`."""

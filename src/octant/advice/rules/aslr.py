@@ -1,7 +1,7 @@
-"""Addresses are randomised.
+"""The address-space layout is randomised.
 
-Each process gets its stack, heap and libraries at other addresses, so that alignment and cache conflicts differ from
-run to run. Octant repeats launches for this reason. Disable it (for one command) when two variants differ by little.
+The stack, heap and libraries of each process are at different addresses, so that alignment and cache conflicts differ
+between runs. Octant repeats launches for this reason. Disable it for one command if two variants differ only slightly.
 """
 
 from octant.advice import Advice, Facts
@@ -9,14 +9,14 @@ from octant.software.trials import FIXED_ADDRESSES
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where the kernel randomises."""
+    """Return advice if the kernel randomises addresses."""
     setting = facts.system("aslr")
     if setting in ("", "0"):
         return None
     return Advice(
-        title="addresses are randomised: runs differ slightly from each other",
+        title="the address-space layout is randomised, so runs differ slightly",
         severity="note",
         evidence={"/proc/sys/kernel/randomize_va_space": setting},
-        fix=("# for one command, which is safer than for all:", facts.command(FIXED_ADDRESSES, "{} PROGRAM …")),
-        why="alignment and cache conflicts change with the addresses, so one launch is one sample",
+        fix=("# disable it for one command only:", facts.command(FIXED_ADDRESSES, "{} PROGRAM …")),
+        why="alignment and cache conflicts depend on the addresses, so each launch is one sample",
     )

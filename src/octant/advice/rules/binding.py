@@ -1,7 +1,7 @@
 """OpenMP threads are not bound to cores.
 
-Without `OMP_PROC_BIND` the scheduler may move threads between cores and NUMA domains, away from the memory that they
-touched first. Octant binds its own runs; this concerns the programs that you start from this shell.
+Without `OMP_PROC_BIND` the scheduler may migrate threads between cores and NUMA domains, away from the memory that
+they touched first. Octant binds its own runs; this advice is for programs that you start from this shell.
 """
 
 from octant.advice import Advice, Facts
@@ -11,7 +11,7 @@ _OTHERS = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY")
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where several threads would run and no variable binds them."""
+    """Return advice if several threads would run and no variable binds them."""
     threads = (facts.variable("OMP_NUM_THREADS") or str(len(facts.machine.topology.allowed))).split(",")[0]
     if any(facts.variable(name) for name in ("OMP_PROC_BIND", "OMP_PLACES", *_OTHERS)) or threads == "1":
         return None
@@ -23,5 +23,5 @@ def advise(facts: Facts) -> Advice | None:
             "OMP_NUM_THREADS": facts.variable("OMP_NUM_THREADS") or f"unset ({threads} usable hardware threads)",
         },
         fix=(facts.command(BINDING, "export {}"),),
-        why="threads that move lose their caches and the locality of their memory",
+        why="threads that migrate lose the contents of their caches and their local memory",
     )

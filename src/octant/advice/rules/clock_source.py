@@ -1,7 +1,7 @@
-"""The kernel's clock is a slow one.
+"""The kernel uses a slow clock source.
 
-With the time-stamp counter (`tsc`; `arch_sys_counter` on Arm, `timebase` on POWER) reading the clock takes some 20 ns
-and no system call. `hpet` and `acpi_pm` take a microsecond or more and serialise all cores.
+With the time-stamp counter (`tsc`; `arch_sys_counter` on Arm, `timebase` on POWER) reading the clock takes about
+20 ns and no system call. `hpet` and `acpi_pm` take a microsecond or more and serialise all cores.
 """
 
 from octant.advice import Advice, Facts, MeasuredFact
@@ -13,13 +13,13 @@ MEASURED = MeasuredFact("clock source", "clock_source")
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires at any clock source but the processor's own counter."""
+    """Return advice if the clock source is not the processor's own counter."""
     source = facts.system("clock_source")
     if source in _GOOD:
         return None
     fair = source in _FAIR
     return Advice(
-        title=f"the clock is {source}, not the processor's own counter",
+        title=f"the clock source is {source} instead of the processor's counter",
         severity="note" if fair else "spoils",
         evidence={
             "/sys/devices/system/clocksource/clocksource0/current_clocksource": source,
@@ -31,7 +31,7 @@ def advise(facts: Facts) -> Advice | None:
             "# the kernel found the tsc unstable; see: dmesg | grep -i tsc",
             "# boot with: tsc=reliable  # if the vendor of the machine confirms it",
         ),
-        why="reading the clock goes through the hypervisor's page"
+        why="reading the clock uses a page of the hypervisor"
         if fair
-        else "each reading takes a microsecond or more, so short steps cannot be timed",
+        else "reading the clock takes 1 µs or more, so short steps cannot be timed",
     )

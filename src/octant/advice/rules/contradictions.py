@@ -1,22 +1,22 @@
-"""Two sources contradict each other about the machine.
+"""Two sources disagree about the machine.
 
-Discovery compares what it reads: the node sizes with the memory's, the caches with what a guest can own, the stated
-clock with the measured one. Octant names the source that it trusts. Nothing needs fixing, but figures that depend on
-the disputed value, such as those per cycle, must be read with care.
+Discovery compares its sources: the sizes of NUMA nodes with that of the memory, the caches with the share of a guest,
+and the stated clock with the measured one. Octant states which source it uses. No action is required, but results that
+depend on the disputed value, such as those per cycle, are uncertain.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> list[Advice]:
-    """Fires once for every contradiction; the processor's model has a rule of its own."""
+    """Return advice for each disagreement except that about the processor model, which has its own rule."""
     return [
         Advice(
             title=f"sources disagree about the {entry.subject}",
             severity="note",
             evidence=dict(entry.statements),
-            fix=("# nothing to fix; read figures that depend on it with care",),
-            why=f"Octant trusts {entry.trusted}",
+            fix=("# no action is possible; results that depend on this value are uncertain",),
+            why=f"Octant uses {entry.trusted}",
         )
         for entry in facts.machine.disagreements
         if entry.subject != "processor model"

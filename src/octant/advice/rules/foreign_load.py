@@ -1,14 +1,14 @@
-"""Other processes use the processors.
+"""Other processes use CPU time.
 
-A measurement that shares a core measures the scheduler. Octant flags samples that were interrupted and reports medians,
-which tolerate bursts, but no statistic tolerates a core that is always busy.
+A measurement that shares a core also measures the scheduler. Octant marks interrupted samples and reports medians,
+which tolerate bursts, but not a core that is always busy.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires when others together took more than a tenth of a core while they were observed."""
+    """Return advice if other processes together used more than a tenth of a core while they were observed."""
     busy = facts.surroundings.busy
     total = sum(process.cpus for process in busy)
     if total <= 0.1:
@@ -17,12 +17,12 @@ def advise(facts: Facts) -> Advice | None:
     if facts.system("load_1min"):
         evidence["/proc/loadavg"] = f"{facts.system('load_1min')} over one minute"
     return Advice(
-        title=f"other processes use {total:.1f} of {len(facts.machine.topology.allowed)} cores",
+        title=f"other processes use {total:.1f} of {len(facts.machine.topology.allowed)} hardware threads",
         severity="spoils",
         evidence=evidence,
         fix=(
-            "# wait for them, or stop those that are yours:",
+            "# wait until they finish, or stop your own processes:",
             f"ps -o pid,user,etime,args -p {','.join(str(process.pid) for process in busy[:5])}",
         ),
-        why="a measurement that shares its core measures the scheduler",
+        why="a measurement that shares a core also measures the scheduler",
     )

@@ -1,7 +1,7 @@
 """No explicit huge pages are reserved.
 
-The page-size knob can then use base pages and transparent huge pages only. Reserve pages soon after start-up, while
-memory is not fragmented; the pool is the whole machine's, so read back what was given.
+The page-size knob is then limited to base pages and transparent huge pages. Reserve pages soon after booting, while
+memory is not fragmented. The pool is shared by the whole machine, so check how many pages were reserved.
 """
 
 import math
@@ -11,7 +11,7 @@ from octant.units import bytes_text
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where the system has pools and all of them are empty."""
+    """Return advice if the system has pools of huge pages and all of them are empty."""
     pools = [page for page in facts.machine.page_sizes if page.pool_pages is not None]
     if not pools or any(page.pool_pages for page in pools):
         return None
@@ -20,12 +20,12 @@ def advise(facts: Facts) -> Advice | None:
     )  # Arm has 64 KiB too
     folder = f"/sys/kernel/mm/hugepages/hugepages-{usual // 1024}kB"
     return Advice(
-        title="the pools of explicit huge pages are empty",
+        title="no explicit huge pages are reserved",
         severity="note",
         evidence={f"/sys/kernel/mm/hugepages ({bytes_text(page.size_bytes)})": "0 pages" for page in pools},
         fix=(
             f"echo {max(1, 2**30 // usual)} | sudo tee {folder}/nr_hugepages",
-            f"cat {folder}/nr_hugepages  # what was given",
+            f"cat {folder}/nr_hugepages  # number of reserved pages",
         ),
-        why="explicit huge pages cannot be measured or used",
+        why="explicit huge pages cannot be used or measured",
     )

@@ -1,7 +1,7 @@
-"""The stack is small.
+"""The stack limit is low.
 
-Fortran codes put automatic arrays on it and OpenMP gives every thread one; when it overflows, the program ends with a
-segmentation fault that does not mention the stack. Threads other than the first use `OMP_STACKSIZE`.
+Fortran programs allocate automatic arrays on the stack, and each OpenMP thread has its own. A stack overflow ends the
+program with a segmentation fault. The stack size of threads other than the first is `OMP_STACKSIZE`.
 """
 
 from octant.advice import Advice, Facts
@@ -10,7 +10,7 @@ from octant.units import bytes_text
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires below 64 MiB."""
+    """Return advice if the limit is below 64 MiB."""
     limit = facts.system("limit_stack_bytes")
     if not limit.isdigit() or int(limit) >= 64 * 2**20:
         return None
@@ -19,5 +19,5 @@ def advise(facts: Facts) -> Advice | None:
         severity="note",
         evidence={"/proc/self/limits, Max stack size": f"{limit} bytes"},
         fix=(facts.command(LARGE_STACK), "export OMP_STACKSIZE=64M"),
-        why="automatic arrays of Fortran codes overflow it, which shows only as a segmentation fault",
+        why="automatic arrays of Fortran programs may overflow the stack, which ends in a segmentation fault",
     )

@@ -1,8 +1,8 @@
-"""The processor's name or number is not its own.
+"""The processor model is masked.
 
-Hypervisors choose what a guest sees. Libraries that select kernels by model number may then select slow ones, and
-tables of peak figures by name do not apply. Octant uses flags and measurements. What OpenBLAS selected is part of the
-evidence; whether other kernels of it are faster here, the rule `openblas_core` has tried.
+Hypervisors can present another processor model to a guest. Libraries that select kernels by model number may then
+select slow ones, and tables of peak performance by name do not apply. Octant uses CPU flags and measurements. The
+evidence includes the kernels that OpenBLAS selected; the rule `openblas_core` tests whether others are faster.
 """
 
 import re
@@ -15,7 +15,7 @@ _GENERIC = re.compile(
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where flags contradict the model number, or a guest's processor has no name of its own."""
+    """Return advice if CPU flags contradict the model number, or if a guest has a generic processor name."""
     contradiction = next((d for d in facts.machine.disagreements if d.subject == "processor model"), None)
     guest = facts.system("virtualisation") not in ("", "none")
     generic = guest and _GENERIC.fullmatch(facts.machine.processor.model)
@@ -24,12 +24,12 @@ def advise(facts: Facts) -> Advice | None:
     evidence = dict(contradiction.statements) if contradiction else {}
     if (blas := facts.surroundings.openblas) is not None:
         ignored = [trial.asked for trial in blas.trials if trial.asked and trial.asked.lower() != trial.given.lower()]
-        text = f"; it has none for {' or '.join(ignored)}" if ignored else ""
+        text = f"; no kernels for {' or '.join(ignored)}" if ignored else ""
         evidence[f"OpenBLAS {blas.version}, openblas_get_corename"] = f"kernels for {blas.core}{text}"
     return Advice(
-        title="the processor's model is masked",
+        title="the processor model is masked",
         severity="note",
         evidence={"/proc/cpuinfo model name": facts.machine.processor.model, **evidence},
-        fix=("# nothing to set; rely on flags and measurements",),
-        why="libraries that select kernels by model number may select slow ones, and tables of peaks do not apply",
+        fix=("# no action is possible; Octant uses CPU flags and measurements instead",),
+        why="libraries may select slow kernels by model number, and tables of peak performance do not apply",
     )

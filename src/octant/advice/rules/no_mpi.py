@@ -1,14 +1,14 @@
 """No MPI library was found.
 
-Workloads over several processes cannot run. Octant's wheel brings MPICH; a site's own MPI is chosen when Octant is
-built.
+Workloads with several processes cannot run. Octant's wheel includes MPICH; another MPI library is selected when Octant
+is built.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where discovery looked for software and found no MPI."""
+    """Return advice if discovery found software but no MPI library."""
     software = facts.machine.software
     if not software or any(name in software for name in ("mpich", "openmpi", "intelmpi", "mpi")):
         return None
@@ -16,8 +16,8 @@ def advise(facts: Facts) -> Advice | None:
         title="no MPI library was found",
         severity="slows",
         evidence={
-            "mpichversion, ompi_info, impi_info, libmpi": "none beside this Python, on PATH or in the loader's reach"
+            "mpichversion, ompi_info, impi_info, libmpi": "not found next to this Python, in PATH or by the loader"
         },
         fix=("pip install mpich",),
-        why="nothing can run over more than one process",
+        why="workloads with several processes cannot run",
     )

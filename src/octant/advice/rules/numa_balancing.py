@@ -1,7 +1,7 @@
 """Automatic NUMA balancing moves pages and threads while a program runs.
 
-The kernel takes pages away from time to time to see who touches them, and migrates them. Programs that place their
-memory well pay for the faults and may see their pages moved in the middle of a measurement.
+The kernel unmaps pages from time to time to detect which node accesses them, and migrates them. Programs with good
+memory placement pay for the page faults, and pages may migrate during a measurement.
 """
 
 from octant.advice import Advice, Facts, MeasuredFact
@@ -10,7 +10,7 @@ MEASURED = MeasuredFact("automatic NUMA balancing", "numa_balancing")
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires where balancing is on and there is more than one memory node to balance."""
+    """Return advice if balancing is enabled and there are several memory nodes."""
     setting = facts.system("numa_balancing")
     nodes = len(facts.machine.topology.numa)
     if setting in ("", "0") or nodes < 2:
@@ -20,5 +20,5 @@ def advise(facts: Facts) -> Advice | None:
         severity="spoils",
         evidence={"/proc/sys/kernel/numa_balancing": setting, "/sys/devices/system/node": f"{nodes} memory nodes"},
         fix=("sudo sysctl kernel.numa_balancing=0",),
-        why="pages are unmapped to see who touches them, and moved: both happen inside the timed loop",
+        why="the kernel unmaps pages to detect accesses and migrates them, also during timed loops",
     )

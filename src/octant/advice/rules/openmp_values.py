@@ -1,6 +1,6 @@
-"""An OpenMP variable has a value that the standard does not know.
+"""An OpenMP variable has a value that the standard does not define.
 
-Runtimes warn at most and then run as if the variable were unset: `OMP_PROC_BIND=cores`, found in many tutorials,
+Runtimes print at most a warning and ignore the variable: `OMP_PROC_BIND=cores`, found in many tutorials,
 leaves every thread unbound. (`cores` is a value of `OMP_PLACES`.) Values from OpenMP 5.2, chapter 21.
 """
 
@@ -16,7 +16,7 @@ _KNOWN = {
         rf"(threads|cores|ll_caches|numa_domains|sockets)(\s*\(\s*\d+\s*\))?|{_INTERVAL}(\s*,\s*{_INTERVAL})*",
         "threads, cores, ll_caches, numa_domains, sockets or a list such as {0,1},{2,3}",
     ),
-    "OMP_NUM_THREADS": (r"[1-9]\d*(\s*,\s*[1-9]\d*)*", "a whole number above 0"),
+    "OMP_NUM_THREADS": (r"[1-9]\d*(\s*,\s*[1-9]\d*)*", "an integer above 0"),
     "OMP_DYNAMIC": (r"true|false", "true or false"),
     "OMP_WAIT_POLICY": (r"active|passive", "active or passive"),
     "OMP_SCHEDULE": (
@@ -27,7 +27,7 @@ _KNOWN = {
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires for every variable of the table above whose value is not in the standard."""
+    """Return advice if a variable of the table above has a value that is not in the standard."""
     wrong = {
         name: value
         for name, (pattern, _values) in _KNOWN.items()
@@ -36,9 +36,9 @@ def advise(facts: Facts) -> Advice | None:
     if not wrong:
         return None
     return Advice(
-        title=f"{', '.join(wrong)}: a value that OpenMP does not know",
+        title=f"{', '.join(wrong)}: value not defined by the OpenMP standard",
         severity="slows",
         evidence=wrong,
         fix=tuple(f"unset {name}  # or set it to {_KNOWN[name][1]}" for name in wrong),
-        why="the runtime ignores it, mostly silently, and threads run unbound or in another number",
+        why="runtimes ignore such values, mostly without a message",
     )

@@ -1,24 +1,24 @@
-"""The hypervisor gives processor time of this machine to others.
+"""The hypervisor gives CPU time of this machine to others (stolen time).
 
-Steal time is time in which a virtual processor wanted to run and did not. Samples hit by it are too long, by
-milliseconds. Octant marks samples during which steal time advanced.
+Stolen time is time in which a virtual CPU was ready and did not run. Affected samples are too long by milliseconds.
+Octant marks samples during which stolen time increased.
 """
 
 from octant.advice import Advice, Facts
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires above half a percent of all processor time since the machine started."""
+    """Return advice if stolen time exceeds 0.5 % of CPU time since boot."""
     steal = float(facts.system("steal_fraction") or 0)
     if steal <= 0.005:
         return None
     return Advice(
-        title=f"{100 * steal:.1f} % of processor time since boot was taken by the host",
+        title=f"the hypervisor took {100 * steal:.1f} % of CPU time since boot",
         severity="spoils",
         evidence={
             "/proc/stat, steal": f"{100 * steal:.2f} % since boot",
             "virtualisation": facts.system("virtualisation"),
         },
-        fix=("# ask for dedicated (pinned) virtual processors, or measure on bare metal",),
-        why="a virtual processor that waits for its host makes samples longer by milliseconds",
+        fix=("# request dedicated (pinned) virtual CPUs, or measure on bare metal",),
+        why="a virtual CPU that waits for the host makes samples longer by milliseconds",
     )

@@ -1,6 +1,6 @@
-"""Memory is in swap.
+"""Memory is swapped out.
 
-Pages that come back from a disk during a measurement take milliseconds each. Configured but unused swap does no harm.
+Reading a page back from a disk during a measurement takes milliseconds. Configured but unused swap has no effect.
 """
 
 from octant.advice import Advice, Facts, MeasuredFact
@@ -10,14 +10,14 @@ MEASURED = MeasuredFact("memory in swap, B", "swap_used_bytes")
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires above 64 MiB of swap in use."""
+    """Return advice if more than 64 MiB of swap are in use."""
     used = int(facts.system("swap_used_bytes") or 0)
     if used <= 64 * 2**20:
         return None
     return Advice(
-        title=f"{bytes_text(used)} of memory are in swap",
+        title=f"{bytes_text(used)} of memory is swapped out",
         severity="spoils",
         evidence={"/proc/meminfo, SwapTotal - SwapFree": bytes_text(used)},
-        fix=("sudo swapoff --all && sudo swapon --all  # needs as much free memory",),
-        why="a page that is read back from a disk takes milliseconds",
+        fix=("sudo swapoff --all && sudo swapon --all  # requires the same amount of free memory",),
+        why="reading a page back from a disk takes milliseconds",
     )

@@ -1,9 +1,9 @@
-"""Transparent huge pages: which programs get 2 MiB pages without asking.
+"""Transparent huge pages are enabled for all programs, or for none.
 
-`madvise` gives them to those that request, as Octant's kernels do, and is the setting under which page size is a knob.
-`always` gives them to everything, so that a measurement with "4 KiB pages" may really have had others. `never` gives
-them to none: random access to large memory then waits for page-table walks (a random walk through 512 MiB took
-1.7 times as long with 4 KiB pages on the virtual machine on which Octant is developed).
+With `madvise`, programs get them on request, as Octant's kernels do, so that the page size is a knob. With `always`,
+all programs get them, and a measurement with 4 KiB pages may have used larger ones. With `never`, random access to
+large memory waits for page-table walks: on the virtual machine on which Octant is developed, a random walk through
+512 MiB took 1.7 times as long with 4 KiB pages.
 """
 
 from octant.advice import Advice, Facts, MeasuredFact
@@ -14,15 +14,15 @@ MEASURED = MeasuredFact("transparent huge pages", "thp")
 
 
 def advise(facts: Facts) -> Advice | None:
-    """Fires at `always` and at `never`."""
+    """Return advice if the setting is `always` or `never`."""
     setting = facts.system("thp")
     if setting == "always":
         return Advice(
-            title="all programs get transparent huge pages (always)",
+            title="transparent huge pages are enabled for all programs (always)",
             severity="note",
             evidence={_FILE: setting},
             fix=(f"echo madvise | sudo tee {_FILE}",),
-            why="the page size cannot be chosen: allocations silently become huge where alignment allows it",
+            why="the page size cannot be chosen: aligned allocations use huge pages automatically",
         )
     if setting == "never":
         return Advice(
@@ -30,6 +30,6 @@ def advise(facts: Facts) -> Advice | None:
             severity="slows",
             evidence={_FILE: setting},
             fix=(f"echo madvise | sudo tee {_FILE}",),
-            why="large arrays get base pages only, and random access to them waits for page-table walks",
+            why="large arrays use base pages only, and random access to them waits for page-table walks",
         )
     return None

@@ -1,4 +1,4 @@
-"""Two machines row by row, as the POWER6 guide's appendix A.1: what is stated, published or measured of each."""
+"""Comparison of two machines in rows, as in the POWER6 guide, appendix A.1: stated, published, measured."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Pick = Literal["last", "best", "from memory", "levels", "reach", "memory", "memo
 
 
 class FigureSource(InputTable, frozen=True):
-    """Which figure of a stored run answers a row."""
+    """Figure of a stored run that answers a row."""
 
     workload: str
     metric: str
-    knobs: Mapping[str, str] = {}  # values that a point may have
+    knobs: Mapping[str, str] = {}  # accepted values of a point
     mode: Mode = "one"
     pick: Pick = "last"
 
 
 class RowSpec(InputTable, frozen=True):
-    """A row of `rows.toml`."""
+    """Row of `rows.toml`."""
 
     group: str
     name: str
@@ -46,50 +46,50 @@ class RowSpec(InputTable, frozen=True):
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of one machine in one row."""
+    """Value of one machine in one row."""
 
     text: str
-    value: float | None = None  # in the row's unit, where it is a number
+    value: float | None = None  # in the unit of the row, if it is a number
     source: str = "stated"  # stated, published, derived, assumed, or `measured`
     run: str = ""  # that measured it
-    limited: bool = False  # invalid as a figure, and no run has a better one
+    limited: bool = False  # invalid as a figure, and no run has a valid one
 
 
 @dataclass(frozen=True)
 class KnownMachine:
-    """A machine of the comparison: what is known of it, by group and name of the row."""
+    """Machine of the comparison with its values, by group and name of the row."""
 
     name: str
     title: str
     entries: Mapping[tuple[str, str], Entry]
-    machine: Machine | None = None  # `None`: a published one, of which nothing can be measured
+    machine: Machine | None = None  # `None`: a published one, which cannot be measured
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """One row: what is known of both, and how to find out what is not known of the first."""
+    """Row with the values of both machines, and the command that measures a missing first one."""
 
     spec: RowSpec
     here: Entry | None
     there: Entry | None
     command: str = ""
-    reason: str = ""  # why that command gives nothing here
+    reason: str = ""  # reason why the command is not supported here
 
 
 @functools.cache
 def row_specs() -> tuple[RowSpec, ...]:
-    """The rows in their order."""
+    """Return the rows in order."""
     text = (files(__name__) / "rows.toml").read_text(encoding="utf-8")
     return convert(tomllib.loads(text)["rows"], tuple[RowSpec, ...])
 
 
 def number(spec: RowSpec, value: float, source: str, run: str = "", words: str = "") -> Entry:
-    """An entry that is a number, in the unit of its row; `words` follow it."""
+    """Return an entry that is a number in the unit of its row, followed by `words`."""
     return Entry(" ".join(filter(None, [value_text(value, spec.unit), words])), value, source, run)
 
 
 def value_text(value: float, unit: str) -> str:
-    """A number of a row for people: `4.70 GHz`, `256 GiB`, `120`, `336 cycles`."""
+    """Return a number of a row as text: `4.70 GHz`, `256 GiB`, `120`, `336 cycles`."""
     if unit == "B":
         return units.bytes_text(value)
     if unit in ("1", "", "cycles", "bit"):
@@ -99,7 +99,7 @@ def value_text(value: float, unit: str) -> str:
 
 
 def compare_machines(here: KnownMachine, there: KnownMachine) -> tuple[ComparisonRow, ...]:
-    """The rows that say something of either, or that can be measured."""
+    """Return the rows for which either machine has a value, or that can be measured."""
     rows = []
     for spec in row_specs():
         key = (spec.group, spec.name)

@@ -1,4 +1,4 @@
-"""What stored runs of a machine measured, as entries of the comparison: each of the newest run that has it."""
+"""Measured entries of the comparison, from the newest stored run that has each."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from octant.request import canonical
 from octant.store import Store, StoredRun
 
 MOST_RUNS = 50
-"""Of a machine that are looked through, the newest first."""
+"""Maximum number of runs of a machine that are read, the newest first."""
 _BEYOND = 4
-"""Times what caches may hold: a footprint from which on loads are from memory."""
+"""Multiple of the cache capacity beyond which loads are from memory."""
 _STREAMED_BEYOND = 2
-"""Likewise, from which on arrays that are gone through again and again are."""
+"""Multiple of the cache capacity beyond which repeatedly traversed arrays are in memory."""
 
 
 def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
-    """The side with what the store's runs of the same machine measured; a published machine has none."""
+    """Return the machine with values that the store's runs measured; a published machine has none."""
     if side.machine is None:
         return side
     entries = dict(side.entries)
@@ -50,20 +50,20 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
 
 
 def _runs(where: Store, machine: Machine) -> Iterable[StoredRun]:
-    """The runs of the machine that can be read, the newest first; imported ones are of no known machine."""
+    """Return the readable runs of the machine, the newest first, without imported ones."""
     same = fingerprint(machine)
     for row in reversed(where.list_runs()):
         if row.fingerprint == same and row.points:
             try:
                 run = where.read(row.id)
-            except Refusal:  # removed in between
+            except Refusal:  # removed meanwhile
                 continue
             if not run.imported:
                 yield run
 
 
 def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
-    """What a run says in a row, by its valid figures if it has any; nothing where no cell of it is of this question."""
+    """Return the entry of a run in a row, from valid figures if there are any; `None` without such a cell."""
     figures = _figures(spec, run, machine)
     if spec.measure is None or not figures:
         return None
@@ -76,7 +76,7 @@ def _entry(spec: RowSpec, run: StoredRun, machine: Machine) -> Entry | None:
 
 
 def memory_load(run: StoredRun) -> Figure | None:
-    """A run's valid time of one load from memory, as the row `latency` of the comparison takes it."""
+    """Return the valid memory latency of a run, as in the row `latency` of the comparison."""
     spec = next(spec for spec in row_specs() if (spec.group, spec.name) == ("Memory", "latency"))
     valid = [one for one in _figures(spec, run, run.machine) if not one.invalid]
     found = _of_memory(valid, run.machine) if valid else None
@@ -84,7 +84,7 @@ def memory_load(run: StoredRun) -> Figure | None:
 
 
 def _figures(spec: RowSpec, run: StoredRun, machine: Machine) -> list[Figure]:
-    """The figures of a run that answer a row; none where the workload is not installed."""
+    """Return the figures of a run that answer a row; none if the workload is not installed."""
     measure = spec.measure
     workload = workloads.workloads().get(measure.workload) if measure else None
     if measure is None or workload is None:
@@ -137,25 +137,25 @@ def _best(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry:
 
 
 def _from_memory(spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
-    """The best of footprints that no cache holds: the arrays of all ranks."""
+    """Return the best value of footprints that no cache holds: the arrays of all ranks."""
     least = _STREAMED_BEYOND * machine.may_be_cached_bytes()
     found = [one for one in figures if _bytes(one) * (one.point.working_ranks or 1) >= least]
     return _best(spec, found, machine) if found else None
 
 
 def _ladder(figures: Sequence[Figure], pages: str) -> list[tuple[float, float]]:
-    """(bytes, seconds) of one page size, the bytes ascending."""
+    """Return (bytes, seconds) of one page size, ascending."""
     return sorted((float(_bytes(one)), _middle(one)) for one in figures if one.knobs.get("pages") == pages)
 
 
 def _plateaus(figures: Sequence[Figure], machine: Machine) -> tuple[NamedPlateau, ...]:
-    """The plateaus of the ladder with huge pages, as the report of the same run names them."""
+    """Return the plateaus of the ladder with huge pages, named as in the report of the run."""
     at = {float(_bytes(one)): one for one in figures if one.knobs.get("pages") == "thp" and _bytes(one) > 0}
     return level_curve(sorted(at.items()), machine).plateaus if len(at) > LEAST_POINTS else ()
 
 
 def _levels(_spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entry | None:
-    """Each plateau of a ladder: its name, where it ends, and the time of a load."""
+    """Return each plateau of a ladder: its name, its end, and the time of a load."""
     texts = [
         f"{one.name} {units.si_text(one.value, 's')}" + (f" to {units.bytes_text(one.last)}" if one.beyond else "")
         for one in _plateaus(figures, machine)
@@ -164,14 +164,14 @@ def _levels(_spec: RowSpec, figures: Sequence[Figure], machine: Machine) -> Entr
 
 
 def _reach(spec: RowSpec, figures: Sequence[Figure], _machine: Machine) -> Entry | None:
-    """From which footprint on base pages take longer than large ones."""
+    """Return the footprint from which base pages take longer than large ones."""
     base, large = (dict(_ladder(figures, pages)) for pages in ("base", "thp"))
     reached = reach([(size, base[size] / large[size]) for size in sorted(base.keys() & large.keys())])
     return number(spec, reached, "measured", words="or less") if reached else None
 
 
 def _of_memory(figures: Sequence[Figure], machine: Machine) -> tuple[Figure, str] | None:
-    """The load with the largest footprint: of the ladder's last plateau, or beyond what caches may hold."""
+    """Return the load with the largest footprint: of the last plateau, or beyond all caches."""
     found, largest = _plateaus(figures, machine), max(figures, key=_bytes)
     if not found or found[-1].beyond is not None:
         return (largest, "") if _bytes(largest) >= _BEYOND * machine.may_be_cached_bytes() else None

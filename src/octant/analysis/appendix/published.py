@@ -1,4 +1,4 @@
-"""What documents say of a published machine, as entries of the comparison."""
+"""Published entries of the comparison, from the documents of a machine."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from octant.catalogue import members as members_of
 
 
 def of_published(machine: PublishedMachine) -> KnownMachine:
-    """The machine with what its documents say, what follows from that, and what is assumed."""
+    """Return the machine with published, derived and assumed values."""
     known = members_of(machine)
     entries = {}
     for spec in row_specs():
@@ -54,13 +54,13 @@ def _cache(level: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _first_part(text: str) -> str:
-    """A sharing without its explanations; a core's own is `each core`, as of this machine."""
+    """Return a sharing without explanations; a core's own is `each core`, as of this machine."""
     first = text.partition(";")[0].partition(" (")[0]
     return "each core" if first == "core" else first
 
 
 _BINARY = {"KB": "KiB", "MB": "MiB", "GB": "GiB"}
-"""Caches and pages are powers of two, however documents spell their unit."""
+"""Units of caches and pages, which are powers of two whatever documents write."""
 
 
 def _pages(members: Mapping[str, Any]) -> str:
@@ -80,7 +80,7 @@ def _links(lists: Iterable[Any]) -> str:
 
 
 def _links_of(members: Mapping[str, Any], part: str, inside: bool) -> str:
-    """The links of a part, with those of a list of all links that join chips, or those that join nodes."""
+    """Return the links of a part, with those of the common list that join chips or nodes."""
     listed = [link for link in members.get("links") or () if ("chip" in link.get("connects", "")) == inside]
     return _links([(members.get(part) or {}).get("links"), listed])
 
@@ -94,4 +94,4 @@ _TEXTS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "node_links": lambda members: _links_of(members, "node_fabric", inside=True),
     "network_links": lambda members: _links_of(members, "interconnect", inside=False),
 }
-"""By the names of `rows.toml`."""
+"""Functions by the names in `rows.toml`."""

@@ -1,4 +1,4 @@
-"""What a system says of a machine, as entries of the comparison."""
+"""Stated entries of the comparison, from the description of a machine."""
 
 from collections.abc import Callable, Mapping
 
@@ -10,7 +10,7 @@ from octant.machine import CacheKind, Machine
 
 
 def of_machine(machine: Machine, name: str = "") -> KnownMachine:
-    """The machine with what its description says; numbers are in the unit of their row."""
+    """Return the machine with the values of its description, in the units of the rows."""
     entries = {}
     for spec in row_specs():
         if not spec.stated:
@@ -43,7 +43,7 @@ def _cache(level: int, kind: CacheKind) -> Callable[[Machine], str]:
 
 def _pages(machine: Machine) -> str:
     sizes = {page.size_bytes: "" for page in machine.page_sizes}
-    for word in machine.system.get("thp_sizes", "").split():  # transparent ones of other sizes
+    for word in machine.system.get("thp_sizes", "").split():  # transparent pages of other sizes
         kib = word.partition("kB=")[0]
         if kib.isdigit():
             sizes.setdefault(int(kib) * 1024, "")
@@ -73,4 +73,4 @@ _STATED: Mapping[str, Callable[[Machine], str | float | None]] = {
     "page_sizes": _pages,
     "memory": lambda machine: machine.memory_bytes or None,
 }
-"""By the names of `rows.toml`."""
+"""Functions by the names in `rows.toml`."""

@@ -1,4 +1,4 @@
-"""Predictions of the tests of all ranks on a described machine, with the values that were published of it."""
+"""Predictions of the tests of all ranks on a described machine, with its published values."""
 
 import math
 from dataclasses import replace
@@ -14,42 +14,43 @@ from octant.network.published_points import PublishedPoint, published_points
 from octant.network.rings import rings
 from octant.network.scale import ScalePoint, scale
 from octant.stats import Interval
+from octant.units import counted
 
 RINGS = 10
 NEAR = 1.1
-"""A published size within this factor of the one that is asked is set beside it, per node."""
+"""Largest factor between the requested size and a published size that is shown with it, per node."""
 TITLES = {
     "ptrans": "PTRANS",
     "randomaccess": "G-RandomAccess",
     "gfft": "G-FFT",
-    "random-ring": "random ring, a rank",
+    "random-ring": "random ring, per rank",
 }
-"""The tests, by the name of their traffic."""
+"""Names of the tests, by traffic pattern."""
 
 
 def on_system(network: NetworkFile, nodes: int) -> System:
-    """The tests that are bound by a network, on so many nodes of a described machine.
+    """Predict the tests that the network limits, on a number of nodes of a described machine.
 
     Raises:
-        Refusal: more nodes than the machine can be built with, or fewer than two.
+        Refusal: more nodes than the machine can have, or fewer than two.
     """
     if nodes < 2:
-        raise Refusal(f"cannot ask for {nodes} nodes (messages need two); try --nodes 2 or more", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use --nodes {nodes} (messages need two nodes); try --nodes 2", Exit.WRONG_WORD)
     per_size = len(network.topology.active()) / network.topology.size()
     size = max(1, math.ceil(nodes / per_size - 1e-9))
-    answers, left_out = [], ["HPL: what it computes is no question for a network"]
+    answers, left_out = [], ["HPL: limited by computation, not by the network"]
     for test in TITLES:
         if test == "gfft" and "gfft" not in network.published:
-            left_out.append("G-FFT: the peak of a node is known of the Power 775 alone")
+            left_out.append("G-FFT: the node peak is known only for the Power 775")
         else:
             answers.append(_answer(network, test, nodes, size))
-    said = [f"the network's rate alone: nodes of {network.name} compute as fast as it delivers, but for G-FFT's rows"]
+    assumptions = [f"only the network of {network.name} limits the rates (G-FFT: also the computation of its rows)"]
     if (word := network.topology.size_word) != "nodes":
-        said.append(f"solved for {size:,} {word}, whose slowest node sets the pace, and taken times {nodes:,} nodes")
+        assumptions.append(f"the rate of the slowest node among {size:,} {word}, multiplied by {nodes:,} nodes")
     if any(one.test == "gfft" for one in answers):
-        said.append("G-FFT: 2^30 numbers a node, 0.30 of a peak of 982 Gflop/s in the rows (the paper's form)")
-    said.append(f"random ring: {network.endpoint.ranks} rank{'s' * (network.endpoint.ranks > 1)} on each node")
-    return System(network.name, tuple(answers), tuple(left_out), tuple(said))
+        assumptions.append("G-FFT: 2^30 numbers per node, rows at 30 % of a peak of 982 Gflop/s (as in the paper)")
+    assumptions.append(f"random ring: {counted(network.endpoint.ranks, 'rank')} per node")
+    return System(network.name, tuple(answers), tuple(left_out), tuple(assumptions))
 
 
 def _answer(network: NetworkFile, test: str, nodes: int, size: int) -> OnSystem:
@@ -62,7 +63,7 @@ def _answer(network: NetworkFile, test: str, nodes: int, size: int) -> OnSystem:
     known = _nearest(published_points(network, test), size, network.topology.size_word)
     note = ""
     if test == "randomaccess" and "packets" not in point.resource:
-        note = "an upper bound: the file limits bytes of updates and no packets"
+        note = "upper bound: the network file states no packet rate"
     per_s = Interval(*(end * nodes for end in ends))
     return _on_system(test, nodes, _unit(point), per_s, _limit(point), known, note)
 
@@ -70,8 +71,8 @@ def _answer(network: NetworkFile, test: str, nodes: int, size: int) -> OnSystem:
 def _fft(network: NetworkFile, nodes: int) -> OnSystem:
     values = [global_fft(one, nodes).flops for one in (network.at_edge("low"), network, network.at_edge("high"))]
     known = published_points(network, "gfft")
-    beside = _nearest({size: replace(one, value=one.value / size) for size, one in known.items()}, nodes, "nodes")
-    return _on_system("gfft", nodes, "flop/s", Interval(*sorted(values)), "transposes and rows", beside)
+    published = _nearest({size: replace(one, value=one.value / size) for size, one in known.items()}, nodes, "nodes")
+    return _on_system("gfft", nodes, "flop/s", Interval(*sorted(values)), "transposes and rows", published)
 
 
 def _ring(network: NetworkFile, nodes: int, size: int) -> OnSystem:

@@ -1,4 +1,4 @@
-"""A run as the summary section of HPC Challenge's output, for programs that read that."""
+"""A run in the format of the summary section of HPC Challenge's output, for programs that read it."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ NORMS = {
     "HPL_XnormI": "solution_norm_inf",
     "HPL_BnormI": "right_side_norm_inf",
 }
-"""HPCC's keys of the norms that HPL's residual is made of, and their identifiers in `Workload.results`."""
+"""HPCC's keys of the norms in HPL's residual, and their identifiers in `Workload.results`."""
 _WORD = 8  # bytes
 _NOT_RUN = -1.0  # as HPCC writes it
 
 
 def text(summary: Summary, benchmark: Benchmark, values: Mapping[str, float | None]) -> str:
-    """Return `Key=value` lines between the two that HPCC writes around its summary; what was not measured is -1.
+    """Return the `Key=value` lines of HPCC's summary section; tests that were not measured have -1.
 
-    It is a success where no launch failed, and checks were made, and all of them passed.
+    `Success` is 1 if no launch failed and all checks, at least one, passed.
 
     Args:
-        values: of the keys of its tests.
+        summary: the run, with all metrics.
+        benchmark: HPC Challenge.
+        values: values of the keys of its tests.
     """
     ranks = max(
         (request.shape.ranks for request in summary.run.requests if "ranks" not in request.shape.unstated), default=None
@@ -62,7 +64,7 @@ def _number(value: float) -> str:
 
 
 def _sizes(summary: Summary, benchmark: Benchmark) -> Iterator[tuple[str, float]]:
-    """What HPCC says beside its figures: sizes, times, and what its checks found."""
+    """Yield sizes, times and results of checks, by key."""
     for test in read_tests(benchmark.name):
         one = next((figure for figure in figures_of_test(summary, benchmark, test) if figure.value), None)
         try:
@@ -73,10 +75,10 @@ def _sizes(summary: Summary, benchmark: Benchmark) -> Iterator[tuple[str, float]
 
 
 def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
-    """The same of one test.
+    """Yield sizes, times and results of checks of one test.
 
     Raises:
-        LookupError, ValueError, ArithmeticError: the point does not say it.
+        LookupError, ValueError, ArithmeticError: the point does not contain them.
     """
     if test.name in _TABLES:
         yield from _of_table(_TABLES[test.name], one, test.mode == "all")
@@ -98,20 +100,20 @@ def _of_test(test: BenchmarkTest, one: Figure) -> Iterator[tuple[str, float]]:
 
 
 def _known(key: str, count: int | None) -> Iterator[tuple[str, float]]:
-    """A number of ranks or threads, unless an imported file does not state it."""
+    """Yield a number of ranks or threads, unless an imported file does not state it."""
     if count is not None:
         yield key, count
 
 
 def _largest_error(one: Figure) -> Iterator[tuple[str, float]]:
-    """Of the transform and its inverse, which the kernel's check has in units of u ln n."""
+    """Yield the error after the transform and its inverse; the kernel's check is in units of u ln n."""
     unit = math.log(float(one.knobs["n"])) * sys.float_info.epsilon / 2 if _stated(one, "error") is None else 1.0
     for key, value in _found(one, {"MPIFFT_maxErr": "residual"}, "error"):
         yield key, value * unit
 
 
 def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
-    """The norms that HPL's residual is made of, of the last repetition of a launch."""
+    """Yield the norms in HPL's residual, of the last repetition of a launch."""
     norms = tuple(_found(one, NORMS))
     if norms:
         yield "HPL_eps", sys.float_info.epsilon / 2
@@ -121,10 +123,12 @@ def _of_system(one: Figure) -> Iterator[tuple[str, float]]:
 
 
 def _found(one: Figure, names: Mapping[str, str], stated: str = "") -> Iterator[tuple[str, float]]:
-    """Declared results of the workload, by key; one that is not finite has no place in a summary.
+    """Yield the finite declared results of the workload, by key.
 
     Args:
-        stated: the name of the check in an imported output.
+        one: the figure.
+        names: identifiers in `Workload.results`, by key.
+        stated: name of the check in an imported output.
     """
     for key, identifier in names.items():
         value = one.workload.result(identifier, one.point)
@@ -166,6 +170,6 @@ def _of_table(prefix: str, one: Figure, of_all: bool) -> Iterator[tuple[str, flo
 
 
 def _stated(one: Figure, name: str) -> float | None:
-    """Return what an imported output says beside its rate: a time, or the value of a check; `None`: nothing."""
+    """Return a time or the value of a check from an imported output; `None`: it is absent."""
     imported = "imported" in one.point.notes
     return next((result.value for result in one.point.results if imported and result.name == name), None)

@@ -1,4 +1,4 @@
-"""The patterns that are known, and the known faults of MPI libraries, as lists: options that measure nothing."""
+"""Texts of `octant mpi --list` and `--faults`: patterns, and known bugs of MPI libraries."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from octant.mpi.faults import Fault, faults
 
 
 def text(option: str, as_json: bool) -> str:
-    """Return what an option prints: `list` or `faults`."""
+    """Return the text of an option, `list` or `faults`."""
     return faults_text(as_json) if option == "faults" else patterns_text(as_json)
 
 
 def patterns_text(as_json: bool = False) -> str:
-    """Every pattern with its names and what is asked for it; a dot marks those of a run without names."""
+    """Return all patterns with their names and requests; a dot marks the default patterns."""
     if as_json:
         return json.dumps(to_builtins(patterns()), indent=1)
-    rows = [("", "pattern", "also called", "asks")]
+    rows = [("", "pattern", "other names", "workload")]
     rows += [
-        ("•" if one.usual else "", one.name, ", ".join((*one.osu, *one.aliases)), _asked(one)) for one in patterns()
+        ("•" if one.usual else "", one.name, ", ".join((*one.osu, *one.aliases)), _request_text(one))
+        for one in patterns()
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
@@ -30,13 +31,13 @@ def patterns_text(as_json: bool = False) -> str:
 
 
 def faults_text(as_json: bool = False) -> str:
-    """Every known fault: library and versions, what it concerns, what comes of it, and what helps."""
+    """Return all known bugs: library and versions, condition, effect and workaround."""
     if as_json:
         return json.dumps(to_builtins(faults()), indent=1)
     return "\n\n".join(map(_fault_text, faults()))
 
 
-def _asked(pattern: MessagePattern) -> str:
+def _request_text(pattern: MessagePattern) -> str:
     return " ".join([pattern.workload, *(f"{name}={value}" for name, value in pattern.knobs.items())])
 
 
@@ -44,6 +45,6 @@ def _fault_text(fault: Fault) -> str:
     concerned = [f"{name}={' or '.join(values)}" for name, values in fault.knobs.items()]
     concerned += [f"{' or '.join(fault.ranks)} ranks"] if fault.ranks else []
     lines = [f"{fault.versions}: {fault.kind} ({' '.join([fault.workload, *concerned])})"]
-    lines += [f"  {fault.says}", f"  seen in {', '.join(fault.seen)}; try {fault.helps}"]
-    lines += [f"  octant goes round it: {fault.avoided}"] if fault.avoided else []
+    lines += [f"  {fault.says}", f"  observed in {', '.join(fault.seen)}; workaround: {fault.helps}"]
+    lines += [f"  octant avoids it: {fault.avoided}"] if fault.avoided else []
     return "\n".join(lines)

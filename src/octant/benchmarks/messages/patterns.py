@@ -1,4 +1,4 @@
-"""Patterns of the MPI benchmarks under the names of IMB and OSU: what is asked, and what their tables show of it."""
+"""Patterns of the MPI benchmarks under the names of IMB and OSU: requests and columns of tables."""
 
 import functools
 import tomllib
@@ -15,7 +15,7 @@ from octant.untrusted import InputTable, convert
 
 
 class MessagePattern(InputTable, frozen=True, kw_only=True):
-    """One of them; `tests.toml` explains the fields."""
+    """A pattern; `tests.toml` explains the fields."""
 
     name: str
     osu: tuple[str, ...] = ()
@@ -39,47 +39,47 @@ class MessagePattern(InputTable, frozen=True, kw_only=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that users may give it."""
+        """All names that users may give."""
         return (self.name, *self.osu, *(name.removeprefix("osu_") for name in self.osu), *self.aliases)
 
     @property
     def has_length(self) -> bool:
-        """Whether its rows are of a message length."""
+        """Whether its rows have a message length."""
         return bool(self.sizes) or "bytes" in self.knobs
 
     def called(self, name: str) -> str:
-        """The name in the way in which it is spelled; the pattern's own where the name is none of its."""
+        """Return a name in its usual spelling; the pattern's own name if it does not have this one."""
         return next((one for one in self.names if one.lower() == name.lower()), self.name)
 
     def times_of(self, processes: int) -> int:
-        """How many others, or pairs, a rate adds up where so many processes take part; 1: it is one's."""
+        """Return the number of processes or pairs whose rates are added, of this number of processes."""
         return {"": 1, "all": processes, "other": processes - 1, "pair": processes // 2}[self.each]
 
     @property
     def factor_text(self) -> str:
-        """IMB's factor for people."""
+        """IMB's factor as text."""
         return (
             str(self.factor)
             + {"": "", "all": " x #processes", "other": " x (#processes - 1)", "pair": " x pairs"}[self.each]
         )
 
     def is_of(self, workload: str, knobs: Mapping[str, str]) -> bool:
-        """Whether a cell of a workload is one of this pattern."""
+        """Return whether a cell of a workload belongs to this pattern."""
         return workload == self.workload and all(knobs.get(name, "") == value for name, value in self.knobs.items())
 
 
 @functools.cache
 def patterns() -> tuple[MessagePattern, ...]:
-    """All of them, in the file's order."""
+    """Return all patterns in the order of the file."""
     table = tomllib.loads((files(__package__) / "tests.toml").read_text(encoding="utf-8"))
     found = convert(table["pattern"], tuple[MessagePattern, ...])
-    beside = [one for one in found if one.knobs.get("call") == "nonblocking"]
-    alone = {"osu": (), "aliases": (), "title": "", "times": "range", "osu_shows": "latency"}
-    return (*found, *(replace(one, name=f"{one.name}_pure", **alone) for one in beside))
+    overlapped = [one for one in found if one.knobs.get("call") == "nonblocking"]
+    pure = {"osu": (), "aliases": (), "title": "", "times": "range", "osu_shows": "latency"}
+    return (*found, *(replace(one, name=f"{one.name}_pure", **pure) for one in overlapped))
 
 
 def find(name: str) -> MessagePattern:
-    """The pattern of that name, in capitals or not; a name of IMB's is preferred.
+    """Return the pattern with this name, in any case; IMB's names are preferred.
 
     Raises:
         Refusal: there is none.
@@ -89,19 +89,21 @@ def find(name: str) -> MessagePattern:
         return found
     names = [one.name for one in patterns()]
     others = (other for one in patterns() for other in one.names)
-    every = {other.lower(): other for other in [*others, *names]}  # a word in small letters is no other name
+    every = {other.lower(): other for other in [*others, *names]}  # names that differ only in case are one name
     hint = suggestion(name, list(every.values()), "octant mpi --list")
-    raise Refusal(f"cannot measure the pattern {name!r} (no such pattern); {hint}", Exit.WRONG_WORD)
+    raise Refusal(f"cannot measure {name!r} (unknown pattern); {hint}", Exit.WRONG_WORD)
 
 
 def pattern_of(
     workload: str, knobs: Mapping[str, str], asked: str = "", imported: bool = False
 ) -> MessagePattern | None:
-    """The pattern that a cell is one of: that of the name that was asked, or of several the first with the most knobs.
+    """Return the pattern of a cell: that with the requested name, or the first matching one with the most knobs.
 
     Args:
-        asked: a name of a pattern, or any other text.
-        imported: other tools say only some of the knobs.
+        workload: name of the workload.
+        knobs: knobs of the cell.
+        asked: requested name of a pattern, or any other text.
+        imported: the cell has only some of the knobs.
     """
     known = patterns()
     if imported:

@@ -1,4 +1,4 @@
-"""Measured MPI patterns as the tables that users of IMB and of the OSU benchmarks know, and for programs."""
+"""Measured MPI patterns as tables in the formats of IMB and the OSU benchmarks, and as JSON."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 _MEGA = 1e6
 _RULE = "#" + "-" * 79
-_USED = re.compile(r"[0-9]+ B to ([0-9]+) B")  # a kernel's note on a length that it rounded
+_USED = re.compile(r"[0-9]+ B to ([0-9]+) B")  # note of a kernel that rounded a length
 
 
 @dataclass(frozen=True)
 class MessageRow:
-    """One message length of a pattern; times in seconds, rates in units a second; what was not measured is `None`."""
+    """One message length of a pattern; times in s, rates per second; `None`: not measured."""
 
     bytes: int | None
-    repetitions: int | None  # of all launches together; of an imported run nobody knows
+    repetitions: int | None  # of all launches; `None` for an imported run
     t_min: float | None
     t_max: float | None
     t_avg: float | None
     bytes_per_second: float | None  # with IMB's factor, of t_max
     messages_per_second: float | None
-    whole: float | None  # beside computing, from before the call to after the wait; as t_max
-    compute: float | None  # the computing alone, as t_max
+    whole: float | None  # with overlapped computation, from before the call to after the wait; as t_max
+    compute: float | None  # computation alone, as t_max
     overlap: float | None  # of t_max, whole and compute, 0 to 1, by IMB's formula
-    overall: float | None  # OSU's `whole`: a mean over ranks
-    osu_compute: float | None  # the same of the computing
+    overall: float | None  # OSU's `whole`: mean over ranks
+    osu_compute: float | None  # OSU's `compute`: mean over ranks
     time: float | None  # Octant's: median over steps of the slowest rank
     median_bytes_per_second: float | None  # with IMB's factor, of `time`
     low: float | None
@@ -54,7 +54,7 @@ class MessageRow:
 
     @property
     def as_data(self) -> dict[str, object]:
-        """Its fields for programs, which find the grade of a figure in the report."""
+        """Fields for JSON; the grade of a figure is in the report."""
         return {name: value for name, value in asdict(self).items() if name != "invalid"}
 
 
@@ -63,20 +63,20 @@ class MessageTable:
     """One pattern with one number of processes."""
 
     pattern: MessagePattern
-    asked: str  # the name under which it was asked: "osu_bw"
+    asked: str  # requested name: "osu_bw"
     processes: int | None  # `None`: an imported file does not state it
     groups: int
     rows: tuple[MessageRow, ...]
-    settings: tuple[str, ...] = ()  # knobs that were given, or vary: "buffers=rotating"
-    rounded: tuple[str, ...] = ()  # lengths that the kernel changed: "6 B to 4 B"
-    differs: bool = True  # whether what the pattern says of definitions holds with these knobs
+    settings: tuple[str, ...] = ()  # given or varying knobs: "buffers=rotating"
+    rounded: tuple[str, ...] = ()  # lengths that the kernel rounded: "6 B to 4 B"
+    differs: bool = True  # the pattern's note on definitions applies to these knobs
 
 
 def tables(summary: Summary) -> tuple[MessageTable, ...]:
-    """A table for each pattern, number of processes and other setting of a run, in the order in which they were asked.
+    """Return a table for each pattern, number of processes and setting of a run, in the order of the requests.
 
     Args:
-        summary: with all metrics.
+        summary: the run, with all metrics.
     """
     found: dict[tuple[object, ...], dict[int | None, MessageRow]] = {}
     heads: dict[tuple[object, ...], MessageTable] = {}
@@ -95,19 +95,19 @@ def tables(summary: Summary) -> tuple[MessageTable, ...]:
         head = heads.setdefault(key, replace(head, differs=holds))
         heads[key] = replace(head, rounded=(*head.rounded, *filter(None, [rounded])))
         row = _row(summary, pattern, figure)
-        if not (rounded and row.bytes == 0):  # nothing was moved: that is the row of 0 bytes
+        if not (rounded and row.bytes == 0):  # a length rounded to 0 repeats the row of 0 bytes
             found.setdefault(key, {}).setdefault(row.bytes, row)
     ordered = {key: sorted(found.get(key, {}).values(), key=lambda row: row.bytes or 0) for key in heads}
     return tuple(replace(table, rows=tuple(ordered[key])) for key, table in heads.items())
 
 
 def columns(pattern: MessagePattern) -> tuple[str, ...]:
-    """The heads of IMB's columns of a pattern, in their order."""
+    """Return the heads of IMB's columns of a pattern, in order."""
     return tuple(_columns(pattern))
 
 
 def osu_columns(pattern: MessagePattern) -> tuple[str, ...]:
-    """The heads of OSU's columns of a pattern after the length, in their order."""
+    """Return the heads of OSU's columns of a pattern after the length, in order."""
     return tuple(_osu_columns(pattern))
 
 
@@ -115,11 +115,12 @@ def text(summary: Summary, chosen: BenchmarkArguments, below: Sequence[str] = ()
     """Return the tables of a run, then what they do not show: failed patterns, caveats, differing definitions.
 
     Args:
-        chosen: the style of the tables, and the names of patterns; none: all.
+        summary: the run, with all metrics.
+        chosen: format of the tables, and names of patterns; none: all.
         below: further sentences.
 
     Raises:
-        Refusal: a name without a table, or a run without any.
+        Refusal: a pattern without a table, or a run without tables.
     """
     shown = _shown(summary, chosen.names)
     style = chosen.text("as") or "imb"
@@ -129,10 +130,10 @@ def text(summary: Summary, chosen: BenchmarkArguments, below: Sequence[str] = ()
 
 
 def as_json(summary: Summary, chosen: BenchmarkArguments) -> str:
-    """Return the same for programs; times in seconds, rates in bytes or messages a second.
+    """Return the tables as JSON; times in s, rates in B/s or messages per second.
 
     Raises:
-        Refusal: a name without a table, or a run without any.
+        Refusal: a pattern without a table, or a run without tables.
     """
     found = [
         {
@@ -150,15 +151,12 @@ def _shown(summary: Summary, names: Sequence[str]) -> tuple[MessageTable, ...]:
     """Return the tables of these patterns; all without names.
 
     Raises:
-        Refusal: a run without any table, a name that no pattern has, or a pattern without a table.
+        Refusal: a run without tables, an unknown pattern, or a pattern without a table.
     """
     shown, run = tables(summary), summary.run
     if (run.points or run.imported) and not shown:
-        why = f"it is imported: {run.title}" if run.imported else f"it is `{run.title}`"
-        raise Refusal(
-            f"cannot print tables of {run.id} ({why}, and has no pattern of octant mpi); try octant report {run.id}",
-            Exit.WRONG_WORD,
-        )
+        why = f"it has no pattern of octant mpi; its title is `{run.title}`"
+        raise Refusal(f"cannot print tables of {run.id} ({why}); try octant report {run.id}", Exit.WRONG_WORD)
     wanted = {find(name).name: name for name in names}
     there = {table.pattern.name: table.asked for table in shown}
     if missing := [name for pattern, name in wanted.items() if pattern not in there]:
@@ -168,20 +166,20 @@ def _shown(summary: Summary, names: Sequence[str]) -> tuple[MessageTable, ...]:
 
 
 def _asked(summary: Summary, launch: str) -> str:
-    """The name under which a launch's pattern was asked; "" where no pattern was."""
+    """Return the requested name of a launch's pattern; "" if there is none."""
     request = summary.run.request_of(launch)
     return request.show.test if request else ""
 
 
 def _others(summary: Summary, pattern: MessagePattern, figure: Figure) -> dict[str, str]:
-    """What was asked besides what the name says and a table has places for."""
+    """Return the requested knobs that neither the name of the pattern nor the columns of a table show."""
     request = summary.run.request_of(figure.point.launch)
     placed = {"bytes", "groups", "pattern", "seconds"} | {*pattern.knobs}
     return {name: figure.knobs.get(name, "") for name in (request.knobs if request else ()) if name not in placed}
 
 
 def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: float | None) -> float | None:
-    """By the formula of the workload's `overlap_imb`, of the values that stand in the columns."""
+    """Return the overlap by the workload's `overlap_imb`, from the values of the columns."""
     formula = next((one.value for one in figure.workload.metrics if one.name == "overlap_imb"), None)
     if not isinstance(formula, Derived) or not pure or not compute or whole is None:
         return None
@@ -189,14 +187,14 @@ def _overlap(figure: Figure, pure: float | None, compute: float | None, whole: f
 
 
 def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRow:
-    """Return what a table says of a length; of an imported run times and rates are as the tool printed them."""
+    """Return the row of a message length; times and rates of an imported run are those of the output."""
 
     def value(*metrics: str) -> float | None:
         found = (summary.figure(figure, metric) for metric in metrics)
         return next((one.value.middle for one in found if one and one.value), None)
 
     imported = bool(summary.run.imported)
-    pure, time = ("t_pure",) * imported, ("time",) * imported  # what a tool prints in place of a mean over ranks
+    pure, time = ("t_pure",) * imported, ("time",) * imported  # printed by tools instead of a mean over ranks
     length = figure.knobs.get("bytes", "") if pattern.has_length else ""
     used = _USED.fullmatch(figure.point.notes.get("rounded", ""))
     number = int(used[1] if used else length) if used or length.isdigit() else None
@@ -215,7 +213,7 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
         number, None if imported else repetitions, value("t_min"), t_max, value("t_avg", *pure, *time),
         value("bandwidth") if imported else _over(moved, t_max), value("message rate") if imported else messages,
         whole, compute, value("overlap_imb") if imported else _overlap(figure, t_max, compute, whole),
-        whole if imported else value("phase/whole"), compute if imported else value("phase/compute"),
+        whole if imported else value("phase/overlapped"), compute if imported else value("phase/compute"),
         own.middle if own else None, _over(moved, own.middle if own else None),
         known.low if known else None, known.high if known else None,
         figure.count_text, tuple(stats.warnings(figure.caveats)), bool(figure.wrong),
@@ -224,7 +222,7 @@ def _row(summary: Summary, pattern: MessagePattern, figure: Figure) -> MessageRo
 
 
 def _factor(pattern: MessagePattern, processes: int | None) -> int | None:
-    """How many messages a rate counts in all; `None`: the number of processes is not stated."""
+    """Return the number of messages in a rate; `None`: the number of processes is not stated."""
     return None if processes is None else pattern.factor * pattern.times_of(processes)
 
 
@@ -258,16 +256,16 @@ def _imb_text(table: MessageTable) -> str:
 
 
 def _mode_lines(table: MessageTable) -> list[str]:
-    """IMB's words for how many operations one completion ends."""
+    """Return IMB's lines on the number of operations per completion."""
     modes = table.pattern.modes
     settings = dict(one.split("=", 1) for one in table.settings) if modes else {}
-    said = settings.get("aggregate") or settings.get(modes, "")  # yes or no in an output of IMB
-    known = said.isdigit() or said in ("yes", "no")
-    return ["#", f"#    MODE: {'NON-' if said in ('1', 'no') else ''}AGGREGATE", "#"] if known else []
+    value = settings.get("aggregate") or settings.get(modes, "")  # yes or no in an output of IMB
+    known = value.isdigit() or value in ("yes", "no")
+    return ["#", f"#    MODE: {'NON-' if value in ('1', 'no') else ''}AGGREGATE", "#"] if known else []
 
 
 def _columns(pattern: MessagePattern) -> dict[str, Callable[[MessageRow], str]]:
-    """The columns of IMB's table, each with what stands in it."""
+    """Return the columns of IMB's table, with the functions that write their cells."""
     found: dict[str, Callable[[MessageRow], str]] = {}
     if pattern.has_length:
         found["#bytes"] = lambda row: "-" if row.bytes is None else str(row.bytes)
@@ -310,7 +308,7 @@ def _osu_text(table: MessageTable) -> str:
 
 
 def _osu_columns(pattern: MessagePattern) -> dict[str, Callable[[MessageRow], str]]:
-    """The columns of OSU's table after the length, each with what stands in it."""
+    """Return the columns of OSU's table after the length, with the functions that write their cells."""
     if pattern.osu_shows == "overlap":
         return {
             "Overall(us)": lambda row: _fixed(row.overall, 1 / _MEGA),
@@ -329,7 +327,7 @@ def _osu_columns(pattern: MessagePattern) -> dict[str, Callable[[MessageRow], st
 
 
 def _osu_overlap(row: MessageRow) -> str:
-    """Of the values in the other columns: the share of the operation that computing hid."""
+    """Return the share of the operation that was overlapped with computation, from the other columns."""
     if row.overall is None or row.osu_compute is None or not row.t_avg:
         return "-"
     return _fixed(max(0.0, 1 - (row.overall - row.osu_compute) / row.t_avg), 0.01)
@@ -367,12 +365,12 @@ def _mark(row: MessageRow) -> str:
 
 
 def _notes_of_marks(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
-    """Return what stands below tables with values that are not measurable, or limited."""
+    """Return the explanations of marks in the tables."""
     rows, run = [row for table in shown for row in table.rows if not row.wrong], summary.run.id
     invalid, limited = any(row.invalid for row in rows), any(row.caveats and not row.invalid for row in rows)
     return [
-        *[f"{UNMEASURABLE}: the value says nothing here; octant report {run} says why."] * invalid,
-        *[f"* limited here; octant report {run} says why, and has medians with intervals."] * limited,
+        *[f"{UNMEASURABLE}: see octant report {run} for the reasons."] * invalid,
+        *[f"* limited reliability; see octant report {run} for reasons and intervals."] * limited,
     ]
 
 
@@ -382,37 +380,35 @@ def _failures(summary: Summary) -> list[str]:
 
 
 def _notes_of_import(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:
-    """Return where the values come from, which of them have no table, and that some are limited."""
+    """Return the source of imported values, the tests without a table, and the explanations of marks."""
     run = summary.run
-    notes = [f"# The values are {run.source}; of several outputs they are medians."]
+    notes = [f"# The values are {run.source}. If there are several outputs, they are medians."]
     every = ((one.workload.name, one.knobs, _asked(summary, one.point.launch)) for one in summary.figures)
     without = dict.fromkeys(asked for name, knobs, asked in every if pattern_of(name, knobs, asked, True) is None)
-    notes += [f"# Without a table, since octant mpi has no such pattern: {', '.join(without)}."] * bool(without)
+    notes += [f"# Tests without a table (unknown to octant mpi): {', '.join(without)}."] * bool(without)
     return notes + [f"# {note}" for note in _notes_of_marks(summary, shown)]
 
 
 def _footnotes(summary: Summary, shown: Sequence[MessageTable], style: str, below: Sequence[str]) -> str:
     failed = [f"# Not measured: {text}" for text in _failures(summary)]
     if not shown:
-        return "\n".join(failed or ["# Nothing was measured."])
+        return "\n".join(failed or ["# There are no measurements."])
     if summary.run.imported:
         return "\n".join([*failed, *_notes_of_import(summary, shown)])
     launches = max(len(figure.counted) for figure in summary.figures)
-    means = (
-        f"Times are IMB's: means over repetitions, then over ranks; here the median of {counted(launches, 'launch')}."
-    )
+    means = f"Times are means over repetitions and ranks (as in IMB), medians over {counted(launches, 'launch')}."
     notes = [means if style != "octant" else "Times are medians over repetitions of the slowest rank."]
     if style == "imb" and any("Mbytes/sec" in _columns(table.pattern) for table in shown):
         factors = (f"{one.pattern.name} {one.pattern.factor_text}" for one in shown if one.pattern.factor)
         each = ", ".join(dict.fromkeys(factors))
         notes.append(f"Mbytes/sec = factor x #bytes / t_max, MB = 10^6; factors: {each}.")
     if style == "octant" and any(" of " in row.launches for table in shown for row in table.rows):
-        notes.append("launches: how many count, of how many there are.")
+        notes.append("Launches: valid launches of all launches.")
     notes += dict.fromkeys(
         f"{one.pattern.name}: {one.pattern.differs}" for one in shown if one.pattern.differs and one.differs
     )
     notes += [
-        f"{one.asked}: lengths are whole elements for each rank: {', '.join(one.rounded[:8])}."
+        f"{one.asked}: lengths are rounded to whole elements per rank: {', '.join(one.rounded[:8])}."
         for one in shown
         if one.rounded
     ]

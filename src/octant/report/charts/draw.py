@@ -1,4 +1,4 @@
-"""Lays out a picture as SVG for a width: for a page, whose style gives the colours, or as a file of its own.
+"""Layout of a picture as SVG for a width: for a page, whose style sheet gives the colours, or as a file of its own.
 
 Texts are placed with the widths of the widest common font, so that none leaves its box and no two overlap.
 """
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from octant import __version__
+from octant import __version__, output
+from octant.failure import Refusal
 from octant.report.charts.layout.fonts import FAMILY
 from octant.report.charts.layout.frame import PanelPlace
 from octant.report.charts.layout.looks import looks
@@ -22,23 +23,25 @@ from octant.report.charts.layout.svg import Sheet, px, safe
 from octant.report.charts.palette import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
+    from pathlib import Path
 
     from octant.report.charts.layout.labels import Text
-    from octant.report.charts.layout.looks import Look
     from octant.report.charts.picture import Panel, Picture
 
 PHONE = 358
 """Width of a drawing on a phone, px."""
-_GUTTER = 24.0  # between panels side by side
+WIDTHS = {"two-columns": 780, "one-column": PHONE}
+"""Name of a file's width, and the px for which it is laid out: 180 and 88 mm."""
+_GUTTER = 24.0  # between adjacent panels
 _BETWEEN = 18.0  # between groups of panels
-_LEAST_BESIDE = 700  # px from which two panels stand side by side
+_LEAST_BESIDE = 700  # px from which two panels are next to each other
 _SPACE = "http://www.w3.org/2000/svg"
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture laid out: its size in px, its elements, and its texts where they stand."""
+    """A picture laid out: its size in px, its elements, and its texts with their places."""
 
     width: int
     height: float
@@ -47,23 +50,22 @@ class Drawing:
 
 
 def widths(picture: Picture) -> tuple[int, ...]:
-    """The widths for which a page draws a picture: with room, with less (of a very wide one), and on a phone."""
+    """Return the widths for which a page draws a picture: wide, less wide (of a very wide one), and on a phone."""
     return tuple(dict.fromkeys((picture.width, min(picture.width, 780), PHONE)))
 
 
 def svg(picture: Picture, width: int) -> Markup:
-    """The picture as part of a page: classes of `chart.css` give its colours in each scheme."""
+    """Return the picture as part of a page; classes of `chart.css` give its colours in each scheme."""
     drawing = lay_out(picture, width)
     return Markup(_element(picture, drawing, f'class="chart w{width}" width="{width}" height="{px(drawing.height)}"'))  # noqa: S704 - texts are escaped
 
 
 def export(picture: Picture, width: int, run: str) -> str:
-    """The picture as a file of its own, in light colours: 180 mm wide, 88 mm below 480 px.
+    """Return the picture as a file of its own, in light colours: 180 mm wide, 88 mm below 480 px.
 
     Args:
-        picture: what is drawn.
         width: px for which it is laid out: 780 for two columns of a page, 358 for one.
-        run: where the numbers are from, for the metadata.
+        run: origin of the numbers, for the metadata.
     """
     drawing = lay_out(picture, width)
     wide = 180 if width >= 480 else 88
@@ -71,57 +73,76 @@ def export(picture: Picture, width: int, run: str) -> str:
     about = (
         f"<title>{safe(picture.title)}</title>"
         f"<desc>{safe(f'{picture.label or picture.title} {picture.caption}')}</desc>"
-        f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{light_style()}</style>"
+        f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{_light_style()}</style>"
     )
     return _element(picture, drawing, f'class="chart" {size}', about) + "\n"
 
 
+def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path]:
+    """Write each picture as `ID-two-columns.svg` and `ID-one-column.svg` into a folder, created if necessary.
+
+    Args:
+        run: origin of the numbers, for the metadata of the files.
+
+    Raises:
+        Refusal: the folder or a file cannot be written.
+    """
+    otherwise = "try --svg with a folder of yours"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"cannot write into {folder} ({error.strerror}); {otherwise}") from error
+    written = []
+    for picture in pictures:
+        for name, width in WIDTHS.items():
+            written.append(folder / f"{picture.id}-{name}.svg")
+            output.save(written[-1], export(picture, width, run), otherwise)
+    return written
+
+
 def lay_out(picture: Picture, width: int) -> Drawing:
-    """The picture for a width in px."""
-    sheet, found = Sheet(width), looks(picture)
+    """Lay out the picture for a width in px."""
+    sheet, styles = Sheet(width), looks(picture)
     groups = _groups(picture)
-    panels = list(zip(picture.panels, found, strict=True))
     columns = len(groups) if picture.beside and width >= _LEAST_BESIDE else 1
     each = (width - _GUTTER * (columns - 1)) / columns
-    top, bottom = 2.0, 2.0
+    bottom = 2.0
     for number, group in enumerate(groups):
-        place = PanelPlace((each + _GUTTER) * (number % columns), each, top if columns > 1 else bottom)
-        end = _draw(sheet, place, [panels[i] for i in group]) + 2
+        place = PanelPlace((each + _GUTTER) * (number % columns), each, 2.0 if columns > 1 else bottom)
+        panels = [picture.panels[i] for i in group]
+        if panels[0].y.down:
+            end = draw_rows(sheet, place, panels[0], styles[group[0]]) + 2
+        else:
+            end = draw_plots(sheet, place, panels, [styles[i] for i in group]) + 2
         bottom = max(bottom, end) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
-    return Drawing(width, bottom, sheet.content(), sheet.texts())
+    return Drawing(width, bottom, sheet.content(), tuple(sheet.field.texts))
 
 
 def style() -> str:
-    """The style of drawings in a page, whose variables are those of `palette`."""
+    """Return the style of drawings in a page, with the variables of `palette`."""
     return (pkgutil.get_data("octant.report.charts", "chart.css") or b"").decode()
 
 
-def light_style() -> str:
-    """The same with the light colours themselves, for a drawing that stands alone."""
-    coloured = re.sub(r"var\(--([\w-]+)\)", lambda found: COLOURS[found[1]].light, style())
+def _light_style() -> str:
+    """Return the style with the light colours themselves, for a drawing on its own."""
+    coloured = re.sub(r"var\(--([\w-]+)\)", lambda name: COLOURS[name[1]].light, style())
     return coloured.replace("font-family: inherit", f"font-family: {FAMILY}").replace("\n", "")
 
 
 def _groups(picture: Picture) -> list[list[int]]:
-    """Panels that share an x axis, by their numbers; rows and panels side by side stand for themselves."""
+    """Return the numbers of panels that share an x axis; rows and adjacent panels are on their own."""
+
+    def axis(panel: Panel) -> tuple[object, ...]:
+        return panel.x.title, panel.x.log, panel.x.unit, panel.x.ticks, panel.x.ends
+
     groups: list[list[int]] = []
     for number, panel in enumerate(picture.panels):
         before = picture.panels[number - 1] if number and not picture.beside else None
-        if before and not panel.y.down and not before.y.down and _axis(panel) == _axis(before):
+        if before and not panel.y.down and not before.y.down and axis(panel) == axis(before):
             groups[-1].append(number)
         else:
             groups.append([number])
     return groups
-
-
-def _axis(panel: Panel) -> tuple[object, ...]:
-    return panel.x.title, panel.x.log, panel.x.unit, panel.x.ticks, panel.x.ends
-
-
-def _draw(sheet: Sheet, place: PanelPlace, panels: Sequence[tuple[Panel, Sequence[Look]]]) -> float:
-    if panels[0][0].y.down:
-        return draw_rows(sheet, place, *panels[0])
-    return draw_plots(sheet, place, [panel for panel, _ in panels], [mine for _, mine in panels])
 
 
 def _element(picture: Picture, drawing: Drawing, attributes: str, about: str = "") -> str:

@@ -1,7 +1,7 @@
 """A metric of every pair of ranks or of hardware threads as a matrix of squares.
 
-Of ranks, pairs that are far from the others are named; hardware threads lie beside those with which they share most,
-with lines between the groups that are told, and the groups that the values show are named.
+Pairs of ranks that are far from the others are named. Hardware threads are next to those with which they share most,
+with lines between the reported groups; the groups that the values show are named.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import numpy as np
 from octant import units
 from octant.analysis.clusters import UNITS, clusters, groups_text, in_order, values_of_pairs
 from octant.analysis.names import knob_text
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin, thinned_text
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, thin
+from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks
 from octant.request import EFFORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from octant.analysis.clusters import Clusters, Partition
+    from octant.analysis.clusters import Clusters
     from octant.machine import Topology
     from octant.metric import Metric
-    from octant.report.charts.cells import MeasuredCells
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.report.charts.picture import Role
     from octant.workload import Matrix
 
@@ -35,13 +36,13 @@ MOST_PANELS = 4
 MOST_RANKS = 256
 MOST_GROUPS = 32
 BORDERS = ("package", "numa", "l3", "core")
-"""Units between whose groups there are lines, where they are few enough."""
+"""Units whose groups are separated by lines, if they are few enough."""
 MOST_NAMED = 5
-"""Pairs whose names stand in the picture; the table has all."""
+"""Pairs that are named in the picture; the table has all."""
 FAR = 3.5
 """Modified z-score from which a pair is far from the others (Iglewicz and Hoaglin, 1993)."""
 LEAST_FAR = 0.1
-"""Part of the median by which it differs at least."""
+"""Least relative difference of such a pair from the median."""
 
 _Pair = tuple[int, int]
 
@@ -73,10 +74,13 @@ class _Pairs:
 
     @property
     def borders(self) -> list[tuple[float, Role]]:
-        """Between which places groups meet that are told, if they are not too many to be seen; between cores grey."""
-        told = self.clusters.told if self.clusters else {}
-        few = [unit for unit in BORDERS if unit in told and len(told[unit]) <= MOST_GROUPS]
-        group = {cpu: [_place(told[unit], cpu) for unit in few] for cpu in self.order}
+        """The places between reported groups, if these are not too many to be seen; between cores grey."""
+        reported = self.clusters.reported if self.clusters else {}
+        few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
+        group = {
+            cpu: [next((i for i, of in enumerate(reported[unit]) if cpu in of), -1) for unit in few]
+            for cpu in self.order
+        }
         apart = [
             (i + 0.5, [x != y for x, y in zip(group[a], group[b], strict=True)])
             for i, (a, b) in enumerate(pairwise(self.order))
@@ -100,106 +104,93 @@ class _Pairs:
 
 
 def matrix(cells: MeasuredCells, shown: Matrix) -> Picture | None:
-    """The pairs of ranks of cells whose groups are pairs, or of hardware threads; `None` for fewer than three pairs."""
+    """Draw the pairs of ranks of cells whose groups are pairs, or of hardware threads; `None` for fewer than three."""
     workload = cells.workload
     metric = workload.metric(shown.y)
     every = [one for one in _by_knobs(cells, shown.y) if len(one.values) >= LEAST_PAIRS]
     drawn = [one for one in thin(every, MOST_PANELS) if len(one.order) <= MOST_RANKS]
     if not drawn:
         return None
-    who = f"{drawn[0].who}s"
+    of_ranks, who = drawn[0].topology is None, f"{drawn[0].who}s"
     title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of {who}"
-    darker = "greater" if metric.better == "higher" else "smaller"
-    marked = (
-        f"Pairs are marked that are more than {FAR} robust standard deviations and {LEAST_FAR:.0%} from the median."
-        if drawn[0].topology is None
-        else "Those that share most lie beside each other, with lines between caches, nodes and packages as the system "
-        "tells them."
-    )
+    texts = picture_texts(
+        "matrix", workload=workload, metric=metric, of_ranks=of_ranks, far=FAR, least=LEAST_FAR, drawn=drawn,
+        title=title, span=_span, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
+        total=len(every),
+    )  # fmt: skip
     return Picture(
-        "matrix",
-        title,
-        f"{workload.summary}. Each square is a pair, the darker the {darker}: the median over launches. {marked}"
-        + thinned_text(len(drawn), len(every), "matrices"),
-        tuple(_panel(one, metric) for one in drawn),
-        ("what", who, metric.name, "against the median", "far" if drawn[0].topology is None else "share"),
-        tuple(row for one in every for row in _rows(one, metric)),
-        label=f"{title}: {_span(drawn[0], metric)}.",
-        facts=tuple(fact for one in drawn for fact in _facts(one, metric)),
-        beside=len(drawn) > 1,
-        width=564 if len(drawn) == 1 else 780,
-    )
+        "matrix", title, panels=tuple(_panel(one, metric) for one in drawn),
+        header=("what", who, metric.name, "against the median", "far" if of_ranks else "share"),
+        rows=tuple(row for one in every for row in _rows(one, metric)), beside=len(drawn) > 1,
+        width=564 if len(drawn) == 1 else 780, **texts,
+    )  # fmt: skip
 
 
 def _by_knobs(cells: MeasuredCells, name: str) -> list[_Pairs]:
-    """Cells that differ in their groups only are one matrix; a pair that several have is the mean of them."""
-    found: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
+    """Return a matrix per choice of knobs other than the groups; a pair of several cells is their mean."""
+    by_knobs: dict[tuple[tuple[str, str], ...], dict[_Pair, list[float]]] = {}
     topology: Topology | None = None
     for headline in cells.figures:
-        figure = cells.figure(headline, name)
-        point = headline.point
+        figure, point = cells.figure(headline, name), headline.point
         if figure is None or figure.invalid:
             continue
+        knobs = [(n, v) for n, v in point.knobs.items() if n not in EFFORT]
         if by_threads := values_of_pairs(figure):
             topology = cells.ladders.machine.topology
-            of_threads = tuple((n, v) for n, v in point.knobs.items() if n not in EFFORT)
-            found.setdefault(of_threads, {}).update({pair: [value] for pair, value in by_threads.items()})
-            continue
-        if not point.groups or any(len(group) != 2 for group in point.groups):
-            continue
-        launches = [one.by_group for one in figure.counted if len(one.by_group) == len(point.groups)]
-        key = tuple((n, v) for n, v in point.knobs.items() if n != "groups" and n not in EFFORT)
-        for place, group in enumerate(point.groups):
-            if launches:
-                value = float(np.median([one[place] for one in launches]))
-                found.setdefault(key, {}).setdefault((min(group), max(group)), []).append(value)
-    varying = {name for key in found for name, value in key if any((name, value) not in other for other in found)}
+            by_knobs.setdefault(tuple(knobs), {}).update({pair: [value] for pair, value in by_threads.items()})
+        elif point.groups and all(len(group) == 2 for group in point.groups):
+            launches = [one.by_group for one in figure.counted if len(one.by_group) == len(point.groups)]
+            pairs = by_knobs.setdefault(tuple(one for one in knobs if one[0] != "groups"), {})
+            for group, values in zip(point.groups, zip(*launches, strict=True), strict=False):
+                pairs.setdefault((min(group), max(group)), []).append(float(np.median(values)))
+    varying = {name for key in by_knobs for name, value in key if any((name, value) not in other for other in by_knobs)}
     return [
         _Pairs(
             ", ".join(knob_text(name, value) for name, value in key if name in varying),
             {pair: float(np.mean(values)) for pair, values in sorted(pairs.items())},
             topology,
         )
-        for key, pairs in found.items()
+        for key, pairs in by_knobs.items()
+        if pairs
     ]
 
 
 def _panel(one: _Pairs, metric: Metric) -> Panel:
-    number = len(one.order)
-    place = {number: i for i, number in enumerate(one.order)}
-    cells = [(a, b, value) for pair, value in one.values.items() for a, b in (pair, pair[::-1])]
-    low, high = min(one.values.values()), max(one.values.values())
-    shades = [_shade(value, low, high, ratios=one.topology is not None) for _, _, value in cells]
-    if metric.better == "lower":
-        shades = [1 - shade for shade in shades]
-    ends = (-0.5, number - 0.5)
-    ticks = even_ticks(number - 1, lambda v: f"{v:g}")
+    order, lower, values = one.order, metric.better == "lower", one.values.values()
+    place = {number: i for i, number in enumerate(order)}
+    low, high = min(values), max(values)
+    at_x, at_y, labels, shades = list[float](), list[float](), list[str](), list[float]()
+    for pair, value in one.values.items():
+        shade = _shade(value, low, high, ratios=one.topology is not None)
+        for a, b in (pair, pair[::-1]):
+            at_x.append(float(place[a]))
+            at_y.append(float(place[b]))
+            labels.append(f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}")
+            shades.append(1 - shade if lower else shade)
+    ends = (-0.5, len(order) - 0.5)
+    ticks = even_ticks(len(order) - 1, lambda v: f"{v:g}")
     if one.topology is not None:
-        ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(one.order))
-    axis = [Axis(one.who, False, ticks, ends=ends) for _ in range(2)]
-    far = one.far
-    ends_of = (low, high) if metric.better == "lower" else (high, low)
-    dark, pale = (units.si_text(value, metric.unit) for value in ends_of)
+        ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(order))
+    axis = Axis(one.who, False, ticks, ends=ends)
+    dark, pale = (units.si_text(value, metric.unit) for value in ((low, high) if lower else (high, low)))
     series = [
         ChartSeries(
-            f"dark {dark} … pale {pale}", "cells",
-            tuple(float(place[a]) for a, _, _ in cells), tuple(float(place[b]) for _, b, _ in cells),
-            labels=tuple(f"{one.who}s {a} and {b}: {units.si_text(v, metric.unit)}" for a, b, v in cells),
-            shades=tuple(shades), role="series-1", names="legend",
+            f"dark {dark} … pale {pale}", "cells", tuple(at_x), tuple(at_y), labels=tuple(labels), shades=tuple(shades),
+            role="series-1", names="legend",
         )
     ]  # fmt: skip
     for border, role in one.borders:
         for x, y in (((border, border), ends), (ends, (border, border))):
             series.append(ChartSeries("", "line", x, y, role=role, names="none"))
-    if far:
+    if far := one.far:
+        xs, ys = (tuple(map(float, side)) for side in zip(*far, strict=True))
+        names = tuple(_pair_text(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far))
         series.append(
             ChartSeries(
-                "far from the others", "points", tuple(float(a) for a, _ in far), tuple(float(b) for _, b in far),
-                labels=tuple(_named(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far)),
-                role="ink", marker="diamond", names="points",
+                "far from the others", "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"
             )
-        )  # fmt: skip
-    return Panel(axis[0], axis[1], tuple(series), title=one.name, height=1.5)
+        )
+    return Panel(axis, axis, tuple(series), title=one.name, height=1.5)
 
 
 def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
@@ -207,31 +198,13 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
     return [
         (
             one.name or metric.name,
-            _named(pair),
+            _pair_text(pair),
             units.si_text(value, metric.unit, 4),
             f"×{units.fixed_text(value / middle, 3)}" if middle else "",
             ("far" if pair in far else "") if one.topology is None else _shared(one.clusters, pair),
         )
         for pair, value in one.values.items()
     ]
-
-
-def _facts(one: _Pairs, metric: Metric) -> list[tuple[str, str]]:
-    facts = [(one.name or "all pairs", _span(one, metric))]
-    found = one.clusters
-    for cut in found.found if found else ():
-        told = found.names(cut.groups) if found else ""
-        ends = f"{units.si_text(cut.within, metric.unit)} within, {units.si_text(cut.between, metric.unit)} between"
-        facts.append((told or "groups that are not told", f"{groups_text(cut.groups)}: {ends}"))
-    if found and found.unseen:
-        facts.append(("told, but not seen", ", ".join(UNITS[unit] for unit in found.unseen)))
-    if one.far:
-        more = len(one.far) - MOST_NAMED
-        names = "; ".join(
-            f"{_named(pair)} {units.si_text(one.values[pair], metric.unit)}" for pair in one.far[:MOST_NAMED]
-        )
-        facts.append(("far from the others", f"{names}{f' and {more} more' if more > 0 else ''}"))
-    return facts
 
 
 def _span(one: _Pairs, metric: Metric) -> str:
@@ -241,24 +214,20 @@ def _span(one: _Pairs, metric: Metric) -> str:
     return f"{low} … {high}, median {middle}, {units.counted(len(one.values), 'pair')}"
 
 
-def _named(pair: _Pair) -> str:
+def _pair_text(pair: _Pair) -> str:
     return f"{pair[0]} and {pair[1]}"
 
 
 def _shared(found: Clusters | None, pair: _Pair) -> str:
-    """The smallest unit that a pair of hardware threads shares, as the system tells it."""
-    for unit, groups in found.told.items() if found else ():
+    """Return the smallest unit that a pair of hardware threads shares, as reported by the system."""
+    for unit, groups in found.reported.items() if found else ():
         if any(set(pair) <= group for group in groups):
             return UNITS[unit].removesuffix("s")
     return ""
 
 
-def _place(groups: Partition, cpu: int) -> int:
-    return next((i for i, group in enumerate(groups) if cpu in group), -1)
-
-
 def _shade(value: float, low: float, high: float, ratios: bool) -> float:
-    """From 0 for the lowest to 1 for the highest; `ratios`: by these, as between levels of a machine."""
+    """Return 0 for the lowest to 1 for the highest; `ratios`: on a logarithmic scale, as for levels of a machine."""
     if high <= low:
         return 0.5
     return float(np.log(value / low) / np.log(high / low)) if ratios and low > 0 else (value - low) / (high - low)

@@ -1,7 +1,7 @@
 """The colours of pages and pictures, by role: contrast 4.5 for text and 3 for marks against paper, light and dark.
 
-Two series are told apart by blue and orange, at least 79 apart (CIE 1976) for every simulated colour deficiency; others
-need their own mark and dash, and a label. Colour never says anything alone.
+Two series are blue and orange, at least 79 apart (CIE 1976) for every simulated colour deficiency; others need their
+own mark and dash, and a label. No information is in colour alone.
 """
 
 from typing import NamedTuple
@@ -33,5 +33,5 @@ COLOURS: dict[str, Colour] = {
 
 
 def variables(scheme: str) -> str:
-    """The CSS declarations of a scheme, `light` or `dark`: `--ink: #16191d; …`."""
+    """Return the CSS declarations of a scheme, `light` or `dark`: `--ink: #16191d; …`."""
     return " ".join(f"--{role}: {getattr(colour, scheme)};" for role, colour in COLOURS.items())

@@ -1,7 +1,7 @@
-"""A picture as data, with its numbers as a table beside it: what pages, terminals and tests read alike.
+"""A picture as data, with its numbers as a table.
 
-Producers (`roofline`, `curve`, `histogram`, …) say what is seen; `draw` lays it out as SVG for a width, and `terminal`
-in characters. All values are in base units.
+Producers (`roofline`, `curve`, `histogram`, …) make it, `draw` lays it out as SVG for a width, and `terminal` in
+characters. All values are in base units.
 """
 
 from collections.abc import Sequence
@@ -9,26 +9,25 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
 MOST_LINES, MOST_POINTS, MOST_BARS = 12, 200, 40
-"""More lines in a picture, points in a line or bars cannot be told apart: they are thinned, and the caption says so."""
+"""More lines in a picture, points in a line or bars are not distinguishable: they are thinned, see the caption."""
 Item = TypeVar("Item")
 
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
-"""What a colour, a dash and a mark stand for together; see `palette`. "": the next free series of the panel."""
+"""Meaning of a colour, a dash and a mark together; see `palette`. "": the next free series of the panel."""
 
 Tone: TypeAlias = Literal["", "ink", "soft", "good", "limited", "wrong"]
-"""The colour of words, which say the same without it."""
+"""Colour of a text, whose meaning does not depend on it."""
 
 
 @dataclass(frozen=True)
 class ChartSeries:
-    """Points; `low` and `high` are ends of what the caption says, or empty.
+    """Points; `low` and `high` are the ends that the caption explains, or empty.
 
     curve: points joined by a line (two: not joined). points: marks. line: a model or a limit, without marks. bars: a
-    histogram, bar i over the i-th stretch of x. across: bars that lie, as long as `x`, at the places `y`. stack: the
-    same, each beginning where the series before it ends. rows: marks at `x` in the rows `y`, with `low` and `high` in
-    x; series of one row lie one under the other. cells: squares around whole x and y, as dark as `shades` says. A nan
-    breaks a line. Pieces of a stack show their labels, or else
-    their values, where they fit in. band: the area between `low` and `high`, with a line through `y`.
+    histogram, bar i over the i-th part of x. across: horizontal bars of length `x` at the places `y`. stack: the same,
+    each beginning where the series before it ends, with labels or values inside where they fit. rows: marks at `x` in
+    the rows `y`, with `low` and `high` in x; series of one row are one below the other. cells: squares around whole x
+    and y, as dark as `shades`. band: the area between `low` and `high`, with a line through `y`. A nan breaks a line.
     """
 
     name: str
@@ -37,26 +36,23 @@ class ChartSeries:
     y: tuple[float, ...]
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
-    labels: tuple[
-        str, ...
-    ] = ()  # what each point is, where x does not say it; shown on pointing, and in `names="points"`
-    short_labels: tuple[str, ...] = ()  # the same where there is little room; none: `labels`
+    labels: tuple[str, ...] = ()  # of points: in their titles, and with `names="points"` at the marks
+    short_labels: tuple[str, ...] = ()  # for little room; none: `labels`
     role: Role = ""
     dash: Literal["", "solid", "dashed", "dotted", "dash-dot"] = ""  # "": the role's
     marker: Literal["", "circle", "square", "triangle", "diamond", "tick"] = ""
-    """"": the role's. tick: an upright stroke in its row, over the series before it, which it does not move apart."""
+    """"": the role's. tick: a vertical stroke in the lane of the series before it."""
     names: Literal["end", "along", "margin", "points", "legend", "none"] = "end"
-    """Where the name stands: at the last point; along the line (slanted roofs); in the right margin; `labels` at every
-    mark; under the panel; nowhere."""
-    short: str = ""  # the name where there is little room; "": the name
+    """Place of the name: the last point, along the line, the right margin, `labels` at every mark, the legend, none."""
+    short: str = ""  # the name for little room; "": the name
     dots: tuple[tuple[float, float], ...] = ()  # single launches, small
-    open: tuple[bool, ...] = ()  # marks that are drawn open: not measurable; none: all filled
+    open: tuple[bool, ...] = ()  # marks that are open: not measurable; none: all filled
     shades: tuple[float, ...] = ()  # of cells: 0 the palest, 1 the darkest
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A labelled line across the picture at one x."""
+    """A labelled vertical line."""
 
     at: float
     label: str
@@ -65,7 +61,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Band:
-    """A grey stretch of x over the whole height: the edge of a plateau, a margin."""
+    """A grey part of x over the whole height: the edge of a plateau, a margin."""
 
     begin: float
     end: float
@@ -74,7 +70,7 @@ class Band:
 
 @dataclass(frozen=True)
 class LevelLine:
-    """A level piece in ink with its name and value: a plateau."""
+    """A horizontal line with its name and value: a plateau."""
 
     begin: float
     end: float
@@ -84,7 +80,7 @@ class LevelLine:
 
 @dataclass(frozen=True)
 class Region:
-    """Words over a stretch of x, at the top of the panel or at its bottom; of several lines the first is bold."""
+    """A text over a part of x, at the top of the panel or at its bottom; of several lines, the first is bold."""
 
     begin: float
     end: float
@@ -94,7 +90,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Note:
-    """Words at a point: `best 12.2 GB/s at 512 KiB`."""
+    """A text at a point: `best 12.2 GB/s at 512 KiB`."""
 
     x: float
     y: float
@@ -105,7 +101,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Column:
-    """Words at the right of rows, one for each tick of y; `""` leaves a row empty."""
+    """Texts at the right of rows, one per tick of y; `""` leaves a row empty."""
 
     title: str
     texts: tuple[str, ...]
@@ -114,7 +110,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis, with the ticks that people read."""
+    """One axis with its ticks."""
 
     title: str
     log: bool
@@ -122,12 +118,11 @@ class Axis:
     unit: str = ""
     down: bool = False  # rows, the least at the top: each tick is the name of a row
     ends: tuple[float, float] | None = None  # `None`: what the series and ticks need
-    short: tuple[str, ...] = ()  # the ticks where there is little room; none: fewer of the same
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes and what is drawn on it."""
+    """One pair of axes with its contents."""
 
     x: Axis
     y: Axis
@@ -144,27 +139,27 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with its text alternative: `header` and `rows` say the same as the series."""
+    """A picture with its text alternative: `header` and `rows` contain the numbers of the series."""
 
     id: str
     title: str
-    caption: str  # how to read it
-    panels: tuple[Panel, ...]  # one under the other with one x axis, or side by side
+    caption: str  # explains how to read it
+    panels: tuple[Panel, ...]  # one below the other with one x axis, or adjacent
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    label: str = ""  # one sentence that says what is seen; "": the title
-    facts: tuple[tuple[str, str], ...] = ()  # its numbers in words, beside it: what, value
-    beside: bool = False  # panels side by side where there is room
+    label: str = ""  # one sentence with the main result; "": the title
+    facts: tuple[tuple[str, str], ...] = ()  # its main numbers: what, value
+    beside: bool = False  # panels are adjacent where there is room
     width: Literal[1152, 780, 564] = 780  # px, where there is room
 
 
 def thin(items: Sequence[Item], most: int) -> list[Item]:
-    """At most so many of the items, evenly chosen, the first and the last among them."""
+    """Return at most `most` evenly spaced items, with the first and the last."""
     if len(items) <= most:
         return list(items)
     return [items[round(i * (len(items) - 1) / max(1, most - 1))] for i in range(most)]
 
 
 def thinned_text(kept: int, of: int, what: str) -> str:
-    """What a caption says of thinned items: ` 12 of 40 lines are drawn; …`; empty where all are there."""
+    """Return a sentence about thinned items: ` 12 of 40 lines are drawn; …`; empty if none is missing."""
     return f" {kept} of {of} {what} are drawn; `octant export` writes all." if kept < of else ""

@@ -1,4 +1,4 @@
-"""Ticks of axes: round values in the words that people read."""
+"""Ticks of axes: round values with their texts."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -7,15 +7,15 @@ from octant import units
 from octant.report.charts.picture import Axis
 
 ZERO_BYTES = 0.5
-"""Where a message of no bytes stands on an axis of powers of two."""
+"""Place of an empty message on an axis of powers of two."""
 WIDE = 20
-"""From this factor on between the least and the most, rates and times stand on a logarithmic axis."""
+"""Rates and times that differ by at least this factor are on a logarithmic axis."""
 
 MOST_SIZES = 10
 
 
 def si_ticks(unit: str) -> Callable[[float], str]:
-    """Writes round values of a unit: `20 GB/s`."""
+    """Return a function that writes round values of a unit: `20 GB/s`."""
 
     def text(value: float) -> str:
         if unit == "1":
@@ -27,7 +27,7 @@ def si_ticks(unit: str) -> Callable[[float], str]:
 
 
 def with_unit(title: str, log: bool, ticks: Sequence[tuple[float, str]], unit: str) -> Axis:
-    """An axis that names its unit once, in its title; at the ticks where these need several prefixes."""
+    """Return an axis with its unit in the title, or at the ticks if these need several prefixes."""
     at = [tick for tick, _ in ticks]
     some = [tick for tick in at if tick > 0] or [1.0]
     scale, prefix = (1.0, "") if unit == "1" else units.si_scale(some[len(some) // 2], unit=unit)
@@ -38,7 +38,7 @@ def with_unit(title: str, log: bool, ticks: Sequence[tuple[float, str]], unit: s
 
 
 def even_ticks(most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    """From 0 to `most` in five to nine round steps."""
+    """Return ticks from 0 to `most` in five to nine round steps."""
     if most <= 0:
         return ((0.0, "0"),)
     decade = 10.0 ** math.floor(math.log10(most / 5))
@@ -47,7 +47,7 @@ def even_ticks(most: float, text: Callable[[float], str]) -> tuple[tuple[float, 
 
 
 def decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    """Ticks at 1, 2 and 5 of each decade; only at 1 where there are many decades, at more places within one."""
+    """Return ticks at 1, 2 and 5 of each decade; of many decades only at 1, within one at more places."""
     exponents = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     steps: Iterable[float] = (1, 2, 5) if len(exponents) <= 4 else (1,)
     steps = (1, 1.5, 2, 3, 4, 5, 6, 8) if most / least < 8 else steps
@@ -56,12 +56,12 @@ def decades(least: float, most: float, text: Callable[[float], str]) -> tuple[tu
 
 
 def places(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Ticks at the values themselves where they are few."""
+    """Return ticks at the values themselves if these are few."""
     return tuple((x, count_text(x)) for x in xs) if len(xs) <= 8 else decades(xs[0], xs[-1], count_text)
 
 
 def count_text(value: float) -> str:
-    """A count as people write it: `65536`, `2^20`, `10^6`; `0.5` and what is too long as numbers are."""
+    """Return a count as `65536`, `2^20` or `10^6`; other values are written as numbers."""
     for base, first in ((2, 17), (10, 6)):
         power = round(math.log(value, base)) if value >= 1 else 0
         if power >= first and value == base**power:
@@ -70,7 +70,7 @@ def count_text(value: float) -> str:
 
 
 def size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """At most ten ticks at powers of two, evenly apart, in KiB, MiB and GiB."""
+    """Return at most ten evenly spaced ticks at powers of two, in KiB, MiB and GiB."""
     zero = ((ZERO_BYTES, "0"),) if xs[0] == ZERO_BYTES else ()
     positive = [x for x in xs if x >= 1]
     if not positive:

@@ -1,4 +1,4 @@
-"""A comparison as a page of its own: the answer, ratios with what could have been found, and what decides the rest."""
+"""The page of a comparison: answer, ratios with detectable differences, and further measurements."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from octant import output
 from octant.report.comparison import statements, text
 from octant.report.page import html
-from octant.report.page.run_page import period_text
-from octant.report.screen.first_screen import absent_workloads
+from octant.report.screen.first_screen import absent_workloads, period_text
 from octant.store import files
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ MOST_ROWS = 12
 
 
 def render(found: Comparisons) -> str:
-    """A page with one comparison; the same comparison gives the same text."""
+    """Return the page of a comparison; equal comparisons give equal texts."""
     before, after = found.before.run, found.after.run
     drawn = statements.picture(found)
     pictures = [drawn] if drawn else []
@@ -53,12 +52,12 @@ def render(found: Comparisons) -> str:
 
 
 def _title(run: StoredRun) -> str:
-    """What was measured, without the words that say it was measured again."""
+    """Return what was measured, without the prefix of a repetition."""
     return run.title.removeprefix("A again: ").removeprefix("B again: ")
 
 
 def write(found: Comparisons, path: Path) -> Path:
-    """Writes the page of a comparison and gives its path.
+    """Write the page of a comparison and return its path.
 
     Raises:
         Refusal: the file cannot be written.

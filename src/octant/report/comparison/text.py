@@ -1,4 +1,4 @@
-"""Two runs side by side, for the terminal and for programs."""
+"""Comparison of two runs for the terminal and for programs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from rich.text import Text
 from octant import units
 from octant.report import claims
 from octant.report.claims import mark
-from octant.report.comparison import statements, two_programs
+from octant.report.comparison import statements
 from octant.report.export.tidy import number
 from octant.report.plain import clean
 from octant.report.screen.first_screen import absent_workloads
 from octant.report.tables import text
-from octant.stats.grades import SIGNS
 from octant.stats.verdicts import percent
 
 if TYPE_CHECKING:
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from octant.stats.verdicts import Verdict
 
 STYLES: dict[Word, str] = {
-    "slower": "red", "differs": "yellow", "cannot tell": "yellow", "faster": "green", "not comparable": "yellow",
+    "slower": "red", "differs": "yellow", "undecided": "yellow", "faster": "green", "not comparable": "yellow",
 }  # fmt: skip
 
 
 def show(found: Comparisons, every: bool = False, file: TextIO | None = None) -> None:
-    """Prints the comparison, the worst news first.
+    """Print the comparison, slower figures first.
 
     Args:
         every: also each figure that only one run has.
@@ -43,10 +42,10 @@ def show(found: Comparisons, every: bool = False, file: TextIO | None = None) ->
 
 
 def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Text]:
-    """The comparison as styled lines of at most `width` columns, in the order and the words of its page."""
+    """Return the comparison as styled lines of at most `width` columns, like its page."""
     before, after = found.before.run, found.after.run
     believed = statements.reliability(found)
-    first = two_programs.sentences(found)
+    first = statements.program_sentences(found)
     page = [
         *(line for sentence in first for line in _wrap(sentence, width, "bold")),
         _run_line("A", before.id, before.title, before.machine.name),
@@ -55,7 +54,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
         *_wrap(" · ".join(f"{number} {words}" for number, words in statements.counts(found)), width, ""),
     ]
     if found.compared and before.id != after.id:
-        page += _wrap(f"{SIGNS[believed.grade]} {believed.grade.capitalize()}: {believed.text}", width, "")
+        page += _wrap(f"Reliability: {believed.word}. {believed.text}", width, "")
     page += _figures(found, width, every)
     page += [] if every else _only_lines(found, width)
     for step in statements.steps(found):
@@ -78,7 +77,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
 
 
 def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
-    """The figures under the headings of their words, then what their numbers are."""
+    """Return the figures by verdict, then the meaning of their numbers."""
     rows = [*statements.ordered(found), *(one for one in found.figures if one.verdict is None)]
     speeds = [one.verdict.speed if one.verdict else None for one in rows]
     claimed = claims.claims(speeds)
@@ -101,7 +100,7 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
 
 
 def _only_lines(found: Comparisons, width: int) -> list[Text]:
-    """`27 figures only in A: node/stream 12, …; --all lists them`, for each side that has some."""
+    """Return `27 figures only in A: node/stream 12, …; --all lists them`, for each side with such figures."""
     page = []
     for side, alone in (
         ("A", [one for one in found.figures if one.is_alone and one.after is None]),
@@ -133,8 +132,12 @@ def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sor
         f" {marks[sort]}" if speed and (sort := claims.sort_of(speed)) in marks and _ends(speed) else "", style="dim"
     )
     below = [line, *(Text(f"    {words}") for words in more)]
-    words = [] if one.word in ("differs", "no difference seen") else [one.verdict.text]  # the heading says it
-    words += [f"smallest detectable difference {findable}"] if (findable := statements.findable_text(one)) else []
+    words = [] if one.word in ("differs", "no difference detected") else [one.verdict.text]  # the heading says it
+    words += (
+        [f"smallest detectable difference {min_detectable_effect}"]
+        if (min_detectable_effect := statements.detectable_text(one))
+        else []
+    )
     below += _wrap(f"    {'; '.join(words)}", width, "")
     return below + (_wrap(f"    {_why(one)}", width, "yellow") if one.why else [])
 
@@ -144,7 +147,7 @@ def _why(one: Comparison) -> str:
 
 
 def _values(one: Comparison) -> str:
-    """Both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
+    """Return both values in one scale: `93.80 → 89.11 Gflop/s`; their ratio is the one that is printed."""
     before, after = (value or 0.0 for value in one.values)
     base = one.figure.metric.unit
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
@@ -159,7 +162,7 @@ def _ratio(one: Comparison) -> str:
 
 
 def _ends(speed: Estimate | None) -> str:
-    """The ends of the interval; none of a ratio that is not measurable."""
+    """Return the ends of the interval; "" if the ratio is not measurable."""
     return (
         ""
         if speed is None or speed.is_too_wide
@@ -173,16 +176,16 @@ def _wrap(words: str, width: int, style: str) -> list[Text]:
 
 
 def as_json(found: Comparisons) -> str:
-    """The comparison, for programs."""
+    """Return the comparison as JSON."""
     return json.dumps(document(found), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def document(found: Comparisons) -> dict[str, object]:
-    """The comparison as JSON has it."""
+    """Return the comparison as an object of JSON types."""
     return {
         "a": found.before.run.id,
         "b": found.after.run.id,
-        **({"answer": answer} if (answer := two_programs.sentences(found)) else {}),
+        **({"answer": answer} if (answer := statements.program_sentences(found)) else {}),
         "threshold": found.margin,
         "rounds": found.rounds,
         "regressions": len(found.regressions),
@@ -206,7 +209,7 @@ def _figure(one: Comparison) -> dict[str, object]:
         "unit": row.metric.unit,
         "a": values[0],
         "b": values[1],
-        "values_are": one.values_are,
+        "values_are": one.statistic,
         "speed": one.speed,
         **_interval(verdict),
         "word": one.word,
@@ -216,7 +219,7 @@ def _figure(one: Comparison) -> dict[str, object]:
 
 
 def _interval(verdict: Verdict | None) -> dict[str, object]:
-    """What the verdict rests on; without one, nothing."""
+    """Return the data behind the verdict; `None` values without one."""
     speed = verdict.speed if verdict else None
     stated = speed if speed and not speed.is_too_wide else None
     return {
@@ -225,8 +228,8 @@ def _interval(verdict: Verdict | None) -> dict[str, object]:
         "interval": speed.stated.text if speed else "",
         "verdict": verdict.text if verdict else "",
         "p": verdict.p if verdict and speed else None,
-        "hidden": verdict.hidden if verdict and speed else None,
-        "findable": verdict.findable if verdict and speed else None,
+        "hidden": verdict.max_undetected_effect if verdict and speed else None,
+        "findable": verdict.min_detectable_effect if verdict and speed else None,
         "number": verdict.number if verdict else 0,
         "unit_of_number": verdict.unit if verdict else "",
         "needed": verdict.needed if verdict else None,

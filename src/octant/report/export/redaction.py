@@ -1,4 +1,4 @@
-"""What of a user's program a report for others leaves out: arguments that are paths, or that look like secrets.
+"""Redaction of a user's program in shared reports: arguments that are paths, or that may be secrets.
 
 Arguments appear in titles, command lines, reasons of failures, notes and names of checks. They are found where they are
 known word by word, in what was asked, and are then replaced in every text.
@@ -91,7 +91,7 @@ def hider(run: StoredRun) -> Callable[[str], str]:
 
 
 def _of_request(request: Request) -> Iterator[tuple[str, str]]:
-    """Texts of what was asked that are left out, each with what is shown instead."""
+    """Yield the texts of a request that are removed, each with its replacement."""
     subject = request.subject
     lines = [subject.command, *subject.before, *subject.after, *(check.command for check in subject.checks)]
     files = [subject.input, subject.directory, *subject.keep, *(value.source for value in subject.values)]
@@ -118,7 +118,7 @@ def _of_members(members: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _of_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The words of a command line that are left out, with the parts of those that are a line of a shell."""
+    """Yield the arguments that are removed, and parts of arguments that are shell command lines."""
     first, before = "", ""
     for word in words:
         if before and _NAMES_A_SECRET.fullmatch(before) and not word.startswith("-"):
@@ -133,7 +133,7 @@ def _of_words(words: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _of_short_option(first: str, before: str, word: str) -> Iterator[tuple[str, str]]:
-    """Passwords of `-p VALUE`, `-pVALUE`, `-u USER:VALUE` and `-uUSER:VALUE`.
+    """Yield passwords of `-p VALUE`, `-pVALUE`, `-u USER:VALUE` and `-uUSER:VALUE`.
 
     Args:
         first, before: the two words in front.
@@ -152,7 +152,7 @@ def _of_short_option(first: str, before: str, word: str) -> Iterator[tuple[str, 
 
 
 def _of_inside(word: str) -> Iterator[tuple[str, str]]:
-    """Secrets behind their names inside of a word, as in `{"token": "…"}` and `a=1,pw=…`."""
+    """Yield secrets that follow their names inside an argument, as in `{"token": "…"}` and `a=1,pw=…`."""
     for member in _MEMBER.finditer(word):
         name, value = member[1], member[2].lstrip("\\").lstrip("\"'")
         for one in _TEXTS.findall(value) if value.startswith("[") else [value]:
@@ -168,7 +168,7 @@ def _is_secret_name(name: str) -> bool:
 
 
 def _is_hidden(name: str, value: str) -> bool:
-    """Whether a value behind a name is a secret; small numbers are only behind the name of a secret alone."""
+    """Return whether the value of a name is a secret; small numbers are secrets only after an option for secrets."""
     is_option = bool(_NAMES_A_SECRET.fullmatch(f"-{name.lstrip('-')}"))
     if value.lower() in _PLAIN or not (_is_secret_name(name) or (is_option and name.startswith("-"))):
         return False
@@ -193,7 +193,7 @@ def _of_word(word: str) -> Iterator[tuple[str, str]]:
 
 
 def _instead(word: str) -> str:
-    """What is shown instead of a word; "": the word itself."""
+    """Return the replacement of an argument; "" if it is shown."""
     if is_secret_value(word) or _URL.search(word) or any(
         pattern.fullmatch(word) for pattern in (_HEX, _BASE64, _TOKEN)
     ):  # fmt: skip
@@ -211,7 +211,7 @@ def _secret(name: str, sign: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _alone(value: str) -> Iterator[tuple[str, str]]:
-    """The value of a secret, and of `USER:VALUE` what is behind the colon, wherever they appear."""
+    """Yield the value of a secret, and the part after the colon of `USER:VALUE`, to be replaced everywhere."""
     for one in (value, value.partition(":")[2]):
         if len(one) >= LEAST_ALONE and one.lower() not in _PLAIN and not _SHORT_NUMBER.fullmatch(one):
             yield one, HIDDEN
@@ -244,7 +244,7 @@ def _replacing(found: Mapping[str, str]) -> Callable[[str], str]:
 
 
 def _spellings(text: str) -> Sequence[str]:
-    """The text as it is, and as JSON, Python and shells quote it."""
+    """Return the text unquoted, and as JSON, Python and shells quote it."""
     quoted = shell_text([text])
     spelled = (
         text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1],
@@ -255,7 +255,7 @@ def _spellings(text: str) -> Sequence[str]:
 
 
 def _bounded(text: str) -> str:
-    """A pattern of a text; a short one is not replaced inside of a longer word."""
+    """Return the pattern of a text; a short text is not replaced inside a longer word."""
     inside = len(text) >= LEAST_INSIDE
     before = "" if inside or not re.match(r"\w", text) else r"(?<![\w-])"
     after = "" if inside or not re.search(r"\w\Z", text) else r"(?![\w-])"
@@ -263,7 +263,7 @@ def _bounded(text: str) -> str:
 
 
 def _without_cut(text: str, longest: Sequence[str], shown: Mapping[str, str]) -> str:
-    """The text without the beginning of a text that is left out, before `…`."""
+    """Return the text without the beginnings of removed texts before `…`."""
     pieces = text.split("…")
     for number, piece in enumerate(pieces[:-1]):
         for one in longest:

@@ -1,4 +1,4 @@
-"""What a report for others leaves out: who measured, on which hosts, and where files lie."""
+"""Redaction of shared reports: names of users and hosts, and paths of files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMMON = frozenset({"", "localhost", "(none)"})
 
 
 def cleaner(run: StoredRun) -> Callable[[str], str]:
-    """What removes user and host names, paths, and secrets of programs from a text of this run's report."""
+    """Return a function that removes user names, host names, paths and secrets of programs from a text of this run."""
     hide = redaction.hider(run)
     hosts, users = _hosts(run), _users(run)
     words = {**dict.fromkeys(users, "user"), **{name: f"host {n + 1}" for n, name in enumerate(hosts)}}
@@ -42,7 +42,7 @@ def cleaner(run: StoredRun) -> Callable[[str], str]:
 
 
 def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """A value of JSON's types, or of dataclasses, with every text in it cleaned; names of members stay."""
+    """Return a value of JSON types or dataclasses with all texts cleaned; names of members are kept."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
@@ -53,12 +53,12 @@ def cleaned(value: Any, clean: Callable[[str], str]) -> Any:
 
 
 def cleaned_markup(markup: str, clean: Callable[[str], str]) -> str:
-    """A drawing with its texts and the values of its attributes cleaned; names of elements and attributes stay."""
+    """Return a drawing with its texts and attribute values cleaned; names of elements and attributes are kept."""
     return _IN_MARKUP.sub(lambda found: clean(found[0]), markup) if clean is not str else markup
 
 
 def _hosts(run: StoredRun) -> list[str]:
-    """The hosts that a run names, and this one, each also by its first part."""
+    """Return the hosts named in a run and the local host, each also by its first component."""
     given = (one.host for point in run.points for one in point.given)
     asked = (host.rpartition("@")[2] for launch in run.launches for host in launch.request.shape.hosts)
     reported = (host for point in run.points for host in point.process.hosts)
@@ -66,7 +66,7 @@ def _hosts(run: StoredRun) -> list[str]:
 
 
 def _users(run: StoredRun) -> list[str]:
-    """Whose store this is, who we are, and whose home the run speaks of."""
+    """Return the owner of the store, the current user, and the owners of home directories named in the run."""
     names = [host.partition("@")[0] for launch in run.launches for host in launch.request.shape.hosts if "@" in host]
     with contextlib.suppress(KeyError, OSError):
         names += [getpass.getuser(), pwd.getpwuid(run.folder.stat().st_uid).pw_name]

@@ -1,4 +1,4 @@
-"""Figures, results and samples as tidy rows, for programs: CSV, Parquet and JSON say the same."""
+"""Export of figures, results and samples as tidy rows: CSV, Parquet and JSON with the same content."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ Line: TypeAlias = FigureLine | ResultLine | SampleLine
 
 
 def figure_lines(summary: Summary) -> Iterator[FigureLine]:
-    """One line per cell and metric, the headline first."""
+    """Yield one row per cell and metric, the headline first."""
     for headline in summary.figures:
         yield from (_figure_line(summary.run, figure) for figure in (headline, *further_figures(summary, headline)))
 
@@ -175,12 +175,12 @@ def _knobs_json(figure: Figure) -> str:
 
 
 def number(value: float) -> float | None:
-    """The value, or `None` where it is no number that JSON knows."""
+    """Return the value, or `None` if it is not finite."""
     return value if math.isfinite(value) else None
 
 
 def result_lines(summary: Summary) -> Iterator[ResultLine]:
-    """One line per launch, group and named result or check; of a program's wrong answer only checks."""
+    """Yield one row per launch, group and named result or check; programs that failed verification only have checks."""
     for figure in summary.figures:
         knobs = _knobs_json(figure)
         for point in figure.points:
@@ -193,7 +193,7 @@ def result_lines(summary: Summary) -> Iterator[ResultLine]:
 
 
 def sample_lines(summary: Summary) -> Iterator[SampleLine]:
-    """One line per sample of the run, warm-up included; reads one point's samples at a time.
+    """Yield one row per sample of the run, including warm-up; only one point's samples are in memory.
 
     Raises:
         RecordError: the samples of a point can no longer be read.
@@ -228,7 +228,7 @@ def _series_lines(run: StoredRun, figure: Figure, knobs: str, point: Point, seri
 
 
 def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], str] = str, files: bool = True) -> str:
-    """The whole report: run, figures, results, failures, disagreements, and the path of a page that was written.
+    """Return the report as JSON: run, figures, results, failures, disagreements, and the path of the page.
 
     Args:
         clean: what every text goes through (`sharing.cleaner`).
@@ -239,7 +239,7 @@ def as_json(report: RunReport, page: Path | None = None, clean: Callable[[str], 
 
 
 def document(report: RunReport, page: Path | None = None, files: bool = True) -> dict[str, object]:
-    """The same as an object that JSON can hold.
+    """Return the report as an object of JSON types.
 
     Args:
         files: list the files that launches left; not for others, since programs choose the names.
@@ -272,7 +272,7 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
 
 
 def _programs(run: StoredRun) -> list[dict[str, object]]:
-    """What was started of the user's programs, with the words of each line as in a shell."""
+    """Return the programs of the user with their command lines, quoted for a shell."""
     return [
         {
             "workload": request.subject.name,
@@ -299,13 +299,13 @@ def _without_files(failure: dict[str, object]) -> dict[str, object]:
 
 
 def _told(found: FirstScreen) -> object:
-    """What the page says first: the sentence, how far it can be believed, tiles and findings; numbers in base units."""
+    """Return the first screen: headline, reliability, tiles and findings; numbers are in base units."""
     told = [{name: value for name, value in asdict(one).items() if name != "effect"} for one in found.findings]
     return _plain({**asdict(replace(found, findings=())), "findings": told})
 
 
 def _plain(value: Any) -> Any:
-    """A value of JSON's types with common spaces, and nothing for what is no number."""
+    """Return a value of JSON types with normal spaces, and `None` for numbers that are not finite."""
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -324,7 +324,7 @@ def _caveats(figure: Figure) -> list[dict[str, str]]:
 
 
 def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callable[[str], str] = str) -> None:
-    """Writes figures, results or samples in a format; only one point's samples are in memory at a time.
+    """Write figures, results or samples in a format; only one point's samples are in memory.
 
     Args:
         clean: what every text goes through (`sharing.cleaner`).
@@ -359,7 +359,7 @@ def _lines(summary: Summary, what: What) -> tuple[type[Line], Iterable[Line]]:
 
 
 def neutral(cell: str) -> str:
-    """A text of a CSV file that no spreadsheet takes for a formula: an apostrophe before what could begin one.
+    """Return a text of a CSV file that spreadsheets do not evaluate: an apostrophe precedes possible formulas.
 
     So that removing the apostrophe from the cells that begin with one gives the texts back, those that begin with one
     get another. Numbers stay as they are.
@@ -376,7 +376,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
-    """RFC 4180, decimal points whatever the locale, floats in the shortest form that reads back exactly."""
+    """Write RFC 4180 with decimal points in all locales, and floats in the shortest exact form."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(field.name for field in fields(kind))

@@ -1,6 +1,4 @@
-"""Tests of a benchmark on machines that are not here, as tables: many nodes like one that was measured, or a described
-machine with the values that were published of it.
-"""
+"""Predictions of a benchmark as tables: many nodes like a measured one, or a described machine."""
 
 from __future__ import annotations
 
@@ -8,29 +6,30 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octant.report.network.answers import CALIBRATED
+from octant.report.tables.layout import fill
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
-    from octant.benchmarks.described import OnSystem, System
-    from octant.simulate.calibrated import ProjectedSystem
-    from octant.stats import Interval
+    from collections.abc import Iterable
 
-CALIBRATED = "*"
-"""Behind a published value on which the model was calibrated."""
+    from octant.benchmarks.described import OnSystem, System
+    from octant.simulate.projection import ProjectedSystem
+    from octant.stats import Interval
 
 
 @dataclass(frozen=True)
 class Answers:
-    """A table of predictions and what they rest on."""
+    """A table of predictions with their assumptions."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]  # what is assumed, and what is left out
+    notes: tuple[str, ...]  # assumptions and exclusions
 
 
 def range_text(value: Interval, unit: str) -> str:
-    """The ends of a range, or the one value where they are one: `1.20 … 1.70 GB/s`."""
+    """Return the ends of a range: `1.20 … 1.70 GB/s`, or a single value."""
     if math.isinf(value.middle):
         return "no limit"
     if value.low == value.high:
@@ -40,7 +39,7 @@ def range_text(value: Interval, unit: str) -> str:
 
 
 def measured_answers(found: ProjectedSystem) -> Answers:
-    """Many nodes like that of a run."""
+    """Return predictions for many nodes like that of a run."""
     counts = list(dict.fromkeys(one.nodes for one in found.answers))
     node = {one.test: one for one in found.node}
     rows = []
@@ -49,26 +48,31 @@ def measured_answers(found: ProjectedSystem) -> Answers:
         here = si_text(node[test].per_s, node[test].unit) if test in node else ""
         cells = (range_text(of_test[count].rate.per_s, of_test[count].unit) for count in counts)
         rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
-    header = ("test", "a node, measured", *(f"{count:,} nodes" for count in counts), "then limited by")
+    header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
     missing = ", ".join(found.titles[test] for test in found.left_out)
-    left_out = [
-        f"left out: {missing}, of which the run has no figure of all ranks of a node: octant study run hpcc-scaling"
+    excluded = [
+        f"{missing}: the run has no figure for all ranks of a node; run `octant study run hpcc-scaling`"
     ] * bool(missing)
-    notes = (*(f"assumed: {text}" for text in found.assumptions), *left_out)
-    return Answers(f"Many nodes like this one ({found.machine}, run {found.run})", header, tuple(rows), notes)
+    title = f"Many nodes like this one ({found.machine}, run {found.run})"
+    return Answers(title, header, tuple(rows), _notes(found.assumptions, (), excluded))
+
+
+def _notes(
+    assumptions: Iterable[str], remarks: Iterable[str], excluded: Iterable[str], mark: str = ""
+) -> tuple[str, ...]:
+    values = {"assumptions": assumptions, "remarks": remarks, "excluded": excluded, "mark": mark}
+    return tuple(fill("network/page", "notes", **values).splitlines())
 
 
 def system_answers(found: System) -> Answers:
-    """A described machine."""
+    """Return predictions for a described machine."""
     nodes = found.answers[0].nodes if found.answers else 0
     rows = tuple(_system_row(one) for one in found.answers)
-    header = ("test", "model", "of each node", "limited by", "published, of each", "model over it")
-    notes = [f"assumed: {text}" for text in found.assumptions]
-    notes += [f"{one.title}: {one.note}" for one in found.answers if one.note]
-    notes += [f"left out: {text}" for text in found.left_out]
-    if any(one.published and one.published.calibrated for one in found.answers):
-        notes.append(f"{CALIBRATED} the model was calibrated on this value: agreement there is no success of it")
-    return Answers(f"{found.network} with {nodes:,} nodes", header, rows, tuple(notes))
+    header = ("test", "model", "per node", "limited by", "published, per node", "error")
+    remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
+    calibrated = any(one.published and one.published.calibrated for one in found.answers)
+    notes = _notes(found.assumptions, remarks, found.left_out, CALIBRATED * calibrated)
+    return Answers(f"{found.network} with {nodes:,} nodes", header, rows, notes)
 
 
 def _system_row(one: OnSystem) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from octant.report.network import svg as network_svg
 from octant.report.network import terms
 from octant.report.network.pictures import curve, failures
 from octant.report.page import html
+from octant.report.tables.layout import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def write(shown: Overview, path: Path) -> Path:
-    """Writes the page and gives its path.
+    """Write the page and return its path.
 
     Raises:
         Refusal: the file cannot be written.
@@ -34,7 +35,7 @@ def write(shown: Overview, path: Path) -> Path:
 
 
 def render(shown: Overview) -> str:
-    """The page as a text; the same overview gives the same text."""
+    """Return the page as a text; the same overview gives the same text."""
     pictures = [picture for picture in (curve(shown), failures(shown)) if picture is not None]
     sizes, maps = list(shown.maps), list(shown.maps.values())
     word, first, data = shown.curve.size_word, _first_frame(shown), _data(shown)
@@ -59,57 +60,46 @@ def render(shown: Overview) -> str:
         first=first,
         frame=frames[first][1] if frames else "",
         heat=_both(partial(network_svg.heat, shown.maps, word)) if len(maps) > 1 else None,
-        load_terms=terms.of_loads(),
-        link_terms=terms.of_links(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
-        drawing_terms=terms.of_drawing(maps[first]) if maps and network_svg.topology(maps[first]) else (),
+        load_terms=terms.load_terms(),
+        link_terms=terms.link_terms(max(reversed(maps), key=lambda found: len(found.classes))) if maps else (),
+        drawing_terms=terms.drawing_terms(maps[first]) if maps and network_svg.topology(maps[first]) else (),
     )
 
 
 def answer(shown: Overview) -> str:
-    """The largest size in words: the rate, what limits it, and how often the limit changes up to there."""
-    points = shown.curve.points
+    """Return the rate and the limit at the largest size, and how often the limit changes up to there."""
+    points, node = shown.curve.points, shown.network.node
     last, changes = points[-1], sum(a.bottleneck != b.bottleneck for a, b in pairwise(points))
-    rate = units.si_text(last.rate_per_s, last.unit.partition(" per ")[0])
-    whose = last.unit.partition(" per ")[2] or shown.network.node
-    often = "once" if changes == 1 else f"{changes} times"
-    on_the_way = f" From {points[0].size} up to there what limits changes {often}." if changes else ""
-    size = f"{last.size} {shown.curve.size_word}"
-    return f"{shown.traffic} on {size}: {rate} per {whose}, limited by {last.bottleneck}.{on_the_way}"
+    unit, _, whose = last.unit.partition(" per ")
+    return fill(
+        "network/page", "answer", traffic=shown.traffic, size=f"{last.size} {shown.curve.size_word}",
+        rate=units.si_text(last.rate_per_s, unit), whose=whose or node, limit=last.bottleneck,
+        first=points[0].size, changes=changes,
+    )  # fmt: skip
 
 
 def reliability(shown: Overview) -> str:
-    """How far the model can be believed: how far it is from published points on which it was not calibrated."""
+    """Return the errors of the model at published points with which it was not calibrated."""
     known = [point for point in shown.curve.points if point.error is not None]
-    free = [p.error for p in known if p.error is not None and p.published and not p.published.calibrated]
-    said = ["A prediction, not a measurement: link loads counted exactly on a described network."]
-    if free:
-        span = " to ".join(dict.fromkeys(f"{100 * error:+.1f} %" for error in (min(free), max(free))))
-        said.append(f"Off by {span} at {units.counted(len(free), 'published point')} on which it was not calibrated.")
-    elif known:
-        said.append("It was calibrated on what is published here, so agreement there is no evidence.")
-    else:
-        said.append("Nothing published of this traffic at these sizes is known to compare it with.")
-    if gaps := len(shown.network.unexplained):
-        said.append(f"What it does not explain ({gaps}) stands at the end.")
-    return " ".join(said)
+    free = [p.error for p in known if p.published and not p.published.calibrated]
+    gaps = len(shown.network.unexplained)
+    return fill("network/page", "reliability", free=free, calibrated=known, gaps=gaps)
 
 
 def sentence(shown: Overview, found: LoadMap) -> str:
-    """One size in words: the rate, what limits it, and what comes next."""
-    one = found.bottleneck
-    others = sorted((c for c in found.classes if c.link_class != one.link_class), key=lambda c: -c.busiest)
-    what = found.pattern if found.per != "node" else shown.network.node
-    rate = f"{units.si_text(found.rate_per_s, found.unit)}/s per {what if found.per == 'node' else found.per}"
-    following = (
-        f"; the busiest link of {others[0].link_class} is at {network_svg.busy_text(others[0].busiest)}"
-        if others
-        else ""
-    )
-    return f"{rate}. {one.link_class} is saturated{following}.".replace(" %", "\u202f%")
+    """Return the rate at one size, its limit and the next limit."""
+    limit = found.bottleneck.link_class
+    others = sorted((c for c in found.classes if c.link_class != limit), key=lambda c: -c.busiest)
+    whose = shown.network.node if found.per == "node" else found.per
+    text = fill(
+        "network/page", "size", rate=units.si_text(found.rate_per_s, found.unit), whose=whose, limit=limit,
+        second=others[0].link_class if others else "", load=network_svg.busy_text(others[0].busiest) if others else "",
+    )  # fmt: skip
+    return text.replace(" %", "\u202f%")
 
 
 def _frame(shown: Overview, size: int, found: LoadMap) -> Markup:
-    """What the slider shows at one size."""
+    """Return what the slider shows at one size."""
     said = Markup("<p><strong>{} {}:</strong> {}</p>").format(size, shown.curve.size_word, sentence(shown, found))
     map_ = Markup(network_svg.topology(found))  # noqa: S704 - escapes its texts
     region = Markup('<div class="drawing" tabindex="0" role="region" aria-label="Topology">{}</div>').format(map_)
@@ -117,13 +107,13 @@ def _frame(shown: Overview, size: int, found: LoadMap) -> Markup:
 
 
 def _both(draw: Callable[..., str]) -> Markup:
-    """A drawing for both widths of a page, of which its style shows one."""
+    """Return a drawing for both widths of a page; the style of the page shows one of them."""
     drawn = (draw(room=room) for room in (network_svg.WIDE, network_svg.NARROW))
     return Markup("".join(drawn))  # noqa: S704 - the drawings escape their texts
 
 
 def _first_frame(shown: Overview) -> int:
-    """The frame to begin with: where the bottleneck first changes after the smallest sizes, else the largest."""
+    """Return the first frame: where the bottleneck first changes after the smallest sizes, else the largest."""
     kinds = [found.bottleneck.link_class for found in shown.maps.values()]
     changes = [i for i in range(2, len(kinds)) if kinds[i] != kinds[i - 1]]
     return changes[0] if changes else max(0, len(kinds) - 1)

@@ -18,6 +18,7 @@ from octant.failure import Refusal
 from octant.network.topologies import Torus, TwoLevelDirect
 from octant.report.charts.layout.fonts import FAMILY, text_width
 from octant.report.charts.palette import COLOURS
+from octant.report.tables.layout import fill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,18 +169,8 @@ def topology(found: LoadMap) -> str:
 
 
 def topology_description(found: LoadMap) -> str:
-    """What the drawing of the topology shows."""
-    shape = found.network.topology
-    if isinstance(shape, TwoLevelDirect):
-        return (
-            "The supernode with the busiest link within: each drawer with the L-local links between its octants, "
-            "L-remote links between drawers (the busiest of each bundle), and outwards the D links of each octant with "
-            "the number of supernodes that hang on it. Half a line belongs to the direction that starts there."
-        )
-    return (
-        "The slice of the torus that holds its busiest link. Half a line belongs to the direction that starts there; "
-        "stubs beyond the edge are links that wrap around; the shade of a node is its busiest link out of the slice."
-    )
+    """Return what the drawing of the topology shows."""
+    return fill("network/terms", "topology", kind=type(found.network.topology).__name__)
 
 
 def _names(maps: object) -> list[str]:

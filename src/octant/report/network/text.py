@@ -1,15 +1,15 @@
-"""The network model's pictures for the terminal: the curve with its published points, and loads by class and size."""
+"""The network model's pictures and tables for the terminal: curves, loads by class and size, simulations, steps."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING, TypeVar
 
-from rich.table import Table
 from rich.text import Text
 
+from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render, screen_columns
-from octant.units import bytes_text, percent_text, si_text
+from octant.units import percent_text, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,22 +19,11 @@ if TYPE_CHECKING:
     from octant.network.overview import Overview
     from octant.network.scale import ScalingCurve
     from octant.report.network.larger import Answers
-    from octant.simulate.on_model import OnModel
-    from octant.simulate.simgrid import SecondOpinion
+    from octant.simulate.simgrid import SimulatorComparison
+    from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
 
-_STEP_COLUMNS = (
-    ">ranks",
-    ">nodes",
-    ">computing",
-    ">halos",
-    ">reductions",
-    ">time of a step",
-    ">computing",
-    "halos fill",
-)
 Item = TypeVar("Item")
-_SAID = ("limited by", "then limited by")  # columns of words
 _ROWS = 12
 _COLUMNS = 72
 _SHADES = " ▁▂▃▄▅▆▇█"
@@ -43,7 +32,7 @@ _SATURATED = 0.9995
 
 
 def overview_text(shown: Overview) -> str:
-    """The curve, and how busy the busiest link of each class is at each size."""
+    """Return the curve, and the load of the busiest link of each class at each size."""
     parts = [f"{shown.network.name}: {shown.traffic}, {shown.curve.points[0].unit}", chart(shown.curve)]
     if shown.maps:
         parts += ["", heat(shown.maps, shown.curve.size_word)]
@@ -51,8 +40,9 @@ def overview_text(shown: Overview) -> str:
 
 
 def chart(curve: ScalingCurve) -> str:
-    """Rate against size: `•` the model, `o` published, `@` both in one place."""
-    points = _some(curve.points)
+    """Return rate against size: `•` the model, `o` published, `@` both in one place."""
+    points = _thinned(curve.points)
+    width = _width(points)
     top = max([p.rate_per_s for p in points] + [p.published.value for p in points if p.published])
     base = points[0].unit.split(" per ")[0]
     level = {p.size: (_row(p.rate_per_s, top), _row(p.published.value, top) if p.published else -1) for p in points}
@@ -60,19 +50,15 @@ def chart(curve: ScalingCurve) -> str:
     for row in range(_ROWS, -1, -1):
         label = si_text(top * row / _ROWS, base) if row % 4 == 0 else ""
         marks = ("@" if m == row == o else "•" if m == row else "o" if o == row else " " for m, o in level.values())
-        dots = "".join(mark.ljust(_width(points)) for mark in marks)
-        lines.append(f"{label:>15} │{dots}".rstrip())
-    return "\n".join(
-        [*lines, f"{'':>15} └{'─' * len(points) * _width(points)}", _scale([p.size for p in points], curve.size_word)]
-    )
+        lines.append(f"{label:>15} │{''.join(mark.ljust(width) for mark in marks)}".rstrip())
+    return "\n".join([*lines, f"{'':>15} └{'─' * len(points) * width}", _scale([*level], curve.size_word)])
 
 
 def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
-    """One row a class, one column a size; the higher, the busier, and `▓` is saturated."""
-    sizes = _some(list(maps))
-    names = dict.fromkeys(one.link_class for found in maps.values() for one in found.classes)
+    """Return a row for each class and a column for each size; a higher bar is busier, and `▓` is saturated."""
+    sizes = _thinned(list(maps))
     text = Text()
-    for name in names:
+    for name in dict.fromkeys(one.link_class for found in maps.values() for one in found.classes):
         text.append(f"{name:>15} │")
         for size in sizes:
             busy = next((one.busiest for one in maps[size].classes if one.link_class == name), 0.0)
@@ -80,96 +66,71 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
             mark = _FULL if full else _SHADES[min(8, round(busy * 8))]
             text.append(mark * _width(sizes), style="red" if full else "blue")
         text.append("\n")
-    text.append(
-        _scale(sizes, size_word)
-        + f"\n{'':>17}busiest link of each class: {_SHADES[1]} little, {_SHADES[8]} much, {_FULL} saturated"
-    )
+    legend = f"{'':>17}busiest link of each class: {_SHADES[1]} low, {_SHADES[8]} high, {_FULL} saturated"
+    text.append(f"{_scale(sizes, size_word)}\n{legend}")
     return render(text)
 
 
-def opinion_text(found: SecondOpinion) -> str:
-    """Two answers side by side, with what they cost."""
-    table = Table(box=None, pad_edge=False)
-    for name, side in (("", "left"), ("time", "right"), ("CPU time", "right")):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]
-    table.add_row(f"Octant ({found.solver})", si_text(found.model_s, "s", 4), si_text(found.model_cpu_s, "s"))
-    table.add_row(found.simgrid, si_text(found.simgrid_s, "s", 4), si_text(found.simgrid_cpu_s, "s"))
-    lines = [
-        f"{found.network}: {found.traffic} on {found.hosts} hosts, "
-        f"{found.flows:,} flows of {found.bytes_each:,} bytes at once",
-        render(table),
-        f"difference {100 * found.difference:+.2f} %; {found.times_less_cpu:,.0f} times less CPU time",
+def opinion_text(found: SimulatorComparison) -> str:
+    """Return the times of Octant and SimGrid with their CPU times."""
+    rows = [
+        (f"Octant ({found.solver})", si_text(found.model_s, "s", 4), si_text(found.model_cpu_s, "s")),
+        (found.simgrid, si_text(found.simgrid_s, "s", 4), si_text(found.simgrid_cpu_s, "s")),
     ]
-    return "\n".join([*lines, *([f"note: {found.note}"] if found.note else [])])
+    return fill("network/times", "opinion", o=found, table=text_table(("", ">time", ">CPU time"), rows))
 
 
 def on_model_text(found: OnModel) -> str:
-    """A workload's figures in simulated time, beside what its route alone allows."""
-    table = Table(box=None, pad_edge=False)
-    for name, side in (
-        ("", "left"),
-        ("metric", "left"),
-        ("simulated", "right"),
-        ("route alone", "right"),
-        ("check", "left"),
-    ):
-        table.add_column(name, justify=side)  # type: ignore[arg-type]
-    for one in found.figures:
-        table.add_row(
-            " ".join(f"{knob}={value}" for knob, value in one.knobs.items()),
-            one.metric,
-            si_text(one.value, one.unit, 4) if one.value is not None else "",
-            si_text(one.alone, one.unit, 4) if one.alone is not None else "",
+    """Return a workload's figures in simulated time, and the bounds of its routes."""
+    rows = [
+        (
+            " ".join(f"{knob}={value}" for knob, value in one.knobs.items()), one.metric,
+            *(si_text(value, one.unit, 4) if value is not None else "" for value in (one.value, one.alone)),
             "passed" if one.passed else "WRONG",
         )
-    head = f"{found.workload} on {found.network}, {found.ranks} ranks, {found.simgrid}"
-    return "\n".join([head, render(table), *(f"note: {note}" for note in found.notes)])
+        for one in found.figures
+    ]  # fmt: skip
+    table = text_table(("", "metric", ">simulated", ">route without contention", "check"), rows)
+    return fill("network/times", "on_model", m=found, table=table)
 
 
 def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) -> str:
-    """Time steps of an application, one number of ranks a line."""
-    table = Table(box=None, pad_edge=False)
-    for name in _STEP_COLUMNS:
-        table.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left")
-    for one in times:
-        parts = (si_text(s, "s") for s in (one.compute_s, one.halo_s, one.reduction_s))
-        whole = f"{si_text(one.overlapped_s, 's')} … {si_text(one.together_s, 's')}"
-        share = " … ".join(percent_text(part) for part in one.efficiency)
-        table.add_row(str(one.ranks), str(one.nodes), *parts, whole, share, one.limited_by)
-    heading = "a step's time: halos hidden behind computing as far as they fit … nothing overlaps"
-    if step.range_s:
-        ends = " … ".join(si_text(one, "s") for one in step.range_s)
-        heading += f"\ncomputing as measured: {ends} ({step.range_is})"
-    caveats = [f"doubt: {caveat}" for caveat in step.caveats]
-    return "\n".join(
-        [
-            f"{network.name}: a time step, computing: {step.source}",
-            render(table),
-            heading,
-            *_reductions_texts(step, times),
-            *caveats,
-        ]
-    )
-
-
-def _reductions_texts(step: TimeStep, times: Sequence[StepTime]) -> list[str]:
-    """By which algorithm each reduction is predicted, on which numbers of ranks."""
-    lines = []
+    """Return time steps of an application, a row for each number of ranks."""
+    rows = [
+        (
+            one.ranks, one.nodes, *(si_text(s, "s") for s in (one.compute_s, one.halo_s, one.reduction_s)),
+            f"{si_text(one.overlapped_s, 's')} … {si_text(one.together_s, 's')}",
+            " … ".join(percent_text(part) for part in one.efficiency), one.limited_by,
+        )
+        for one in times
+    ]  # fmt: skip
+    columns = (
+        ">ranks", ">nodes", ">computing", ">halos", ">reductions", ">time per step", ">share of computing", "halos load"
+    )  # fmt: skip
+    algorithms = []
     for number, reduction in enumerate(step.reductions):
-        ranks: dict[str, list[str]] = {}
+        ranks: dict[str, list[int]] = {}
         for one in times:
-            ranks.setdefault(one.algorithms[number], []).append(str(one.ranks))
-        said = ", ".join(f"{name} ({', '.join(counts)} ranks)" for name, counts in ranks.items())
-        lines.append(f"allreduce of {bytes_text(reduction.bytes_each)} by {said}")
-    return lines
+            ranks.setdefault(one.algorithms[number], []).append(one.ranks)
+        algorithms.append((reduction, ranks))
+    table = text_table(columns, rows)
+    return fill("network/times", "steps", network=network, s=step, table=table, algorithms=algorithms)
 
 
-def _some(items: Sequence[Item]) -> list[Item]:
+def answers_text(answers: Answers) -> str:
+    """Return a table of predictions, and below it their assumptions."""
+    columns = [column if "limited by" in column or column == "test" else f">{column}" for column in answers.header]
+    width = screen_columns(100) - 2
+    notes = [line for note in answers.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([text_table(columns, answers.rows, answers.title), *(f"  {line}" for line in notes)])
+
+
+def _thinned(items: Sequence[Item]) -> list[Item]:
+    """Return evenly spaced items that fit the columns."""
     return list(items[:: -(-len(items) // _COLUMNS)])
 
 
 def _width(items: Sequence[object]) -> int:
-    """Columns of one item: few items stand apart."""
     return 5 if len(items) <= 12 else 1
 
 
@@ -178,7 +139,7 @@ def _row(value: float, top: float) -> int:
 
 
 def _scale(sizes: list[int], word: str) -> str:
-    """Sizes under their columns, as many as fit."""
+    """Return sizes under their columns, as many as fit."""
     width = _width(sizes)
     line = [" "] * (len(sizes) * width + 8)
     free = 0
@@ -188,15 +149,3 @@ def _scale(sizes: list[int], word: str) -> str:
             line[column : column + len(text)] = text
             free = column + len(text) + 1
     return f"{'':>17}{''.join(line).rstrip()} {word}"
-
-
-def answers_text(answers: Answers) -> str:
-    """A table of predictions, and below it what they rest on."""
-    table = Table(title=answers.title, title_justify="left", box=None, pad_edge=False)
-    for column in answers.header:
-        table.add_column(column, justify="left" if column in ("test", *_SAID) else "right")
-    for cells in answers.rows:
-        table.add_row(*cells)
-    wide = screen_columns(100)
-    notes = (line for note in answers.notes for line in textwrap.wrap(note, wide - 2, subsequent_indent="  "))
-    return "\n".join([render(table), *(f"  {line}" for line in notes)])

@@ -1,10 +1,11 @@
-"""What all pages share: templates, style, script, content policy, packed data, and how a page is written."""
+"""Parts that all pages share: templates, style, script, content policy, packed data, and saving."""
 
 from __future__ import annotations
 
 import base64
 import functools
 import hashlib
+import itertools
 import json
 import pkgutil
 import re
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
     Clean = Callable[[str], str]
 
+_TITLE = re.compile("><title>[^<]*</title></(?:circle|path|rect)>")
 _SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")
 
 
 def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
-    """Writes a page and gives its path; `mode` is its permissions, less the umask.
+    """Write a page and return its path; `mode` is its permissions, less the umask.
 
     Raises:
         Refusal: the file cannot be written.
@@ -44,15 +46,14 @@ def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
 def render(
     template: str, data: Mapping[str, Any], *, style: str = "", script: str = "", clean: Clean = str, **values: Any
 ) -> str:
-    """A page from a template that extends `base.html.jinja`.
+    """Fill a template that extends `base.html.jinja`.
 
     Args:
-        data: what the script finds in the page as JSON; `run` names downloads, `document` (packed or not) is what the
-            button with the id `download` saves.
+        data: JSON for the script; `run` names downloads, the button with the id `download` saves `document`.
         style: a further style sheet, after those of pages and of pictures.
         script: a further script, after that of pages.
-        clean: what every text goes through (`sharing.cleaner`).
-        values: what the template says.
+        clean: applied to every text (`sharing.cleaner`).
+        values: variables of the template.
     """
     style = Markup(_compact("".join((_colours(), _asset("style.css"), draw.style(), style))))  # noqa: S704 - ours
     script = Markup(_asset("page.js") + script)  # noqa: S704 - ours
@@ -68,29 +69,41 @@ def render(
 
 @functools.lru_cache(maxsize=4)  # templates are compiled once
 def templates(clean: Clean = str) -> Environment:
-    """The templates of pages, with filters for quantities; every text goes through `clean`."""
+    """Return the templates of pages, with filters for quantities; `clean` is applied to every text."""
     environment = Environment(
-        loader=PackageLoader("octant.report.page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
+        loader=PackageLoader("octant.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
-    )
-    environment.filters["bytes"] = units.bytes_text
-    environment.filters["percent"] = units.percent_text
-    environment.filters["narrow"] = units.unbroken
+    )  # fmt: skip
+    environment.filters.update(bytes=units.bytes_text, percent=units.percent_text, narrow=units.unbroken)
     environment.globals.update(
-        signs=SIGNS, counted=units.counted, leading_share=leading_share, svg=draw.svg, widths=draw.widths,
-        strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,
+        signs=SIGNS, counted=units.counted, spanned=spanned, leading_share=leading_share, svg=_picture_svg,
+        widths=draw.widths, strip_svg=inline.strip_svg, bar_svg=inline.bar_svg,
     )  # fmt: skip
     return environment
 
 
 def leading_share(text: str) -> tuple[str, str]:
-    """The share that a text begins with, and the rest: `90 %`, ` of 144 Gflop/s`."""
+    """Divide a text into the share at its beginning and the rest: `90 %`, ` of 144 Gflop/s`."""
     found = _SHARE.match(text)
     return (text[: found.end()], text[found.end() :]) if found else ("", text)
+
+
+def spanned(rows: Sequence[Sequence[str]], least: int = 12) -> list[list[tuple[str, int]]]:
+    """Merge equal texts of `least` or more characters in the first columns; return each cell with the rows it spans."""
+    made: list[list[tuple[str, int]]] = [[] for _ in rows]
+    leads = True
+    for column in zip(*rows, strict=True):
+        begin, merged = 0, False
+        for text, equal in itertools.groupby(column):
+            span = len(list(equal))
+            step = span if leads and len(text) >= least else 1
+            merged |= step > 1
+            for number in range(begin, begin + span, step):
+                made[number].append((text, step))
+            begin += span
+        leads &= merged
+    return made
 
 
 def _asset(name: str) -> str:
@@ -99,42 +112,45 @@ def _asset(name: str) -> str:
 
 
 def _colours() -> str:
-    """The palette as variables: light, and dark on screens that ask for it."""
+    """Return the palette as variables: light, and dark for screens with a dark colour scheme."""
     dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {palette.variables('dark')} }} }}"
     return f":root {{ {palette.variables('light')} }}\n{dark}\n"
 
 
 def _compact(style: str) -> str:
-    """A style sheet of ours without the white space that only people need."""
+    """Return a style sheet without white space."""
     joined = re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", style))
     return re.sub(r": (?=\S)", ":", joined).replace(";}", "}")
 
 
 def _hash(content: str) -> str:
-    """The source of a content policy that allows this element and no other."""
+    """Return the source of a content policy that allows this element and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 def packed(data: object) -> str:
-    """JSON, deflated: the page unpacks only what somebody opens."""
+    """Return deflated JSON, which the page unpacks when it is opened."""
     return deflated(json.dumps(data, separators=(",", ":"), allow_nan=False))
 
 
 def deflated(text: str) -> str:
-    """A text that the page unpacks."""
+    """Return a deflated text, which the page unpacks when it is opened."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def json_markup(data: dict[str, Any]) -> Markup:
-    """JSON that no text in it can end: `<` never appears as itself."""
+    """Return JSON in which `<` is escaped, so that no text in it can end it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704
 
 
-def exports(pictures: Sequence[Picture], run: str) -> dict[str, dict[str, str]]:
-    """Each picture as SVG files for two columns and for one, deflated, by the picture's id."""
+def exports(pictures: Sequence[Picture], run: str) -> str:
+    """Return each picture as SVG files for two columns and for one, packed, by the picture's id."""
     widths = {"wide": 780, "narrow": draw.PHONE}
-    return {
-        picture.id: {name: deflated(draw.export(picture, width, run)) for name, width in widths.items()}
-        for picture in pictures
-    }
+    return packed({one.id: {name: draw.export(one, width, run) for name, width in widths.items()} for one in pictures})
+
+
+def _picture_svg(picture: Picture, width: int) -> Markup:
+    """Draw a picture for a page; on a phone, where nothing points at marks, they have no titles."""
+    drawn = draw.svg(picture, width)
+    return Markup(_TITLE.sub("/>", drawn)) if width == draw.PHONE else drawn  # noqa: S704 - texts are escaped

@@ -1,4 +1,4 @@
-"""Drawings as large as a word: the strip of a figure's launches, and the bar of a share; texts beside say the same."""
+"""Drawings of the size of a word: the strip of a figure's launches, and the bar of a share."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _EDGE = 4.0  # px at both ends of a strip, for the dots there
 _LONGEST = 1.1  # share of a limit that a bar can show
 _CLASSES = {"limit": "of-limit", "comparison": "compared"}
 _PARTS = {"other processes": 2, "oversubscription": 2, "quota": 3, "host": 3, "unexplained": 1}
-"""Causes of lost time by a word in their names, and the colours of bars' parts in `style.css`."""
+"""Colours of the parts of a bar in `style.css`, by a word in the name of the cause of lost time."""
 
 
-def strip_svg(strip: Strip, width: int = 110) -> Markup:
-    """The launches over their interval, `width` px: filled dots count, open ones do not; the tick is the median.
+def strip_svg(strip: Strip, width: int = 110, has_ends: bool = True) -> Markup:
+    """Draw launches over their interval, `width` px: excluded ones are open dots, the tick is the median.
 
-    It reaches from the least to the greatest of what it draws, which the texts at its ends say.
+    The texts at its ends are the minimum and maximum of what it draws.
     """
     least, greatest = strip.span
     scale = (width - 2 * _EDGE) / ((greatest - least) or 1.0)
@@ -36,15 +36,15 @@ def strip_svg(strip: Strip, width: int = 110) -> Markup:
         *(f'<circle class="dot" cx="{at(value)}" cy="8" r="2.5"/>' for value in strip.counted),
         f'<path class="middle" d="M{at(strip.middle)} 1v14"/>',
     ]
-    if any(strip.ends):
+    if has_ends and any(strip.ends):
         first, last = map(escape, strip.ends)
         places = ((0, "start", first), (width, "end", last)) if first != last else ((width / 2, "middle", first),)
         parts += [f'<text x="{x:g}" y="26" text-anchor="{anchor}">{text}</text>' for x, anchor, text in places]
-    return _hidden("strip", f'width="{width}" height="29"', "".join(parts))
+    return _hidden("strip", f'width="{width}" height="{29 if has_ends else 16}"', "".join(parts))
 
 
 def bar_svg(bar: ShareBar) -> Markup:
-    """The bar, as wide as its place: a share with a tick at 100 %, or parts of the whole width."""
+    """Draw a bar as wide as its place: a share with a tick at 100 %, or parts of the whole width."""
     if bar.kind == "parts":
         drawn, done = ['<rect class="track" width="100" height="8"/>'], 0.0
         for name, share in bar.shares:

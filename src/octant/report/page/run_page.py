@@ -1,4 +1,4 @@
-"""The page of a run: the answer first, then pictures, the table, how far it can be believed, machine and settings."""
+"""The page of a run: the first screen, then pictures, the table, reliability, machine and settings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from octant.report.export import tidy
 from octant.report.export.sharing import cleaned, cleaned_markup
 from octant.report.machine import drawing
 from octant.report.machine import text as machine_text
-from octant.report.page import html
-from octant.report.page import samples as packing
+from octant.report.page import html, samples
+from octant.report.screen.first_screen import about_text, period_text
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
@@ -26,140 +26,88 @@ if TYPE_CHECKING:
 
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
-    from octant.machine import Machine
-    from octant.report.charts.picture import Picture
     from octant.report.page.html import Clean
-    from octant.report.screen.first_screen import FirstScreen, RunReport
-    from octant.store import StoredRun
+    from octant.report.screen.first_screen import RunReport
 
 MOST_FIGURES = 1000
-"""Figures with a row and details of their own on a page."""
+"""Most figures that have a row on a page."""
 
 
 def write(report: RunReport, path: Path, clean: Clean = str, all_samples: bool = False) -> Path:
-    """Writes the report of a run and gives its path.
+    """Write the report of a run and return its path.
 
     Args:
-        clean: what every text of the run goes through (`sharing.cleaner`).
-        all_samples: the page holds all samples, however many there are.
+        clean: applied to every text of the run (`sharing.cleaner`).
+        all_samples: include all samples, regardless of their number.
 
     Raises:
         Refusal: the file cannot be written.
         RecordError: the samples of a point can no longer be read.
     """
-    stored = path.parent == report.summary.run.folder  # a store is its owner's alone
-    mode = files.FILE_MODE if stored else output.FILE_MODE
-    return html.save(render(report, clean, all_samples), path, mode)
+    stored = path.parent == report.summary.run.folder  # only the owner can read a store
+    return html.save(render(report, clean, all_samples), path, files.FILE_MODE if stored else output.FILE_MODE)
 
 
 def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> str:
-    """The report as a text."""
-    summary = report.summary
+    """Return the page of a run."""
+    summary, first = report.summary, report.first
     run, machine = summary.run, summary.run.machine
     listed = listed_figures(summary)
     shown = [figure for figure in listed if figure.show.table or figure.wrong] or listed
     further = [figure for figure in listed if not any(figure is one for one in shown)]
     numbers = {id(figure): place for place, figure in enumerate(listed)}
-    drawn = [cleaned(picture, clean) for picture in report.pictures]
-    held = packing.pack(listed, all_samples)
-    said = _row_functions(summary)
+    tables, functions = [table.table(shown, numbers), table.table(further, numbers)], _row_functions(summary)
+    pictures = [cleaned(picture, clean) for picture in report.pictures]
+    held = samples.pack(listed, all_samples, clean)
+    data = {
+        "run": run.id,
+        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
+        "exports": html.exports(pictures, run.id),
+        "figures": held.figures,
+        **_packed_rows(tables, functions, clean),
+    }
     return html.render(
-        "report.html.jinja",
-        _data(report, drawn, held, clean, _further_rows(further, numbers, said, clean)),
-        clean=clean,
-        run=run,
-        machine=machine,
-        about=f"imported {run.source}" if run.imported else about_text(machine),
-        period=period_text(summary.run),
-        summary=summary,
-        first=report.first,
-        place=lambda number: numbers.get(id(summary.figures[number])),
-        listed=listed,
-        shown=table.table(shown, numbers),
-        further=len(further),
-        benchmark=benchmark_table.section(summary),
-        notes=_notes(report.first),
+        "report.html.jinja", data, clean=clean, run=run, machine=machine, summary=summary, first=first,
+        about=f"imported {run.source}" if run.imported else about_text(machine), period=period_text(run),
+        place=lambda number: numbers.get(id(summary.figures[number])), listed=listed, shown=tables[0],
+        further=len(further), benchmark=benchmark_table.section(summary), pictures=pictures,
+        notes=[f"{tile.name}: {reason}" for tile in first.tiles if tile.grade == "note" for reason in tile.reasons],
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
-        pictures=drawn,
         drawing=Markup(cleaned_markup(drawing.svg(machine), clean)),  # noqa: S704 - drawing.py escapes its texts
-        words=drawing.description(machine),
-        settings=_machine_settings(summary),
-        provenance=_provenance(summary),
-        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (),
-        samples=held.text,
-        has_samples=held.there > 0,
-        **said,
+        words=drawing.description(machine), settings=_machine_settings(summary), provenance=_provenance(summary),
+        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held, **functions,
     )  # fmt: skip
 
 
 def listed_figures(summary: Summary) -> list[Figure]:
-    """The figures of the page in the order of the run: wrong ones and those of the table before points of curves."""
+    """Return the figures of the page in the order of the run; points of curves are omitted first."""
     first = sorted(enumerate(summary.figures), key=lambda one: (not one[1].wrong, not one[1].show.table))
     return [figure for _, figure in sorted(first[:MOST_FIGURES], key=lambda one: one[0])]
 
 
-def about_text(machine: Machine) -> str:
-    """What the machine is: `Intel Xeon, Sapphire Rapids or later · 2 cores · 23.5 GiB · KVM guest`."""
-    name = machine.processor.model if machine.processor.model != "unknown" else machine.processor.architecture or ""
-    for mark in ("(R)", "(TM)", "(r)", "(tm)"):
-        name = name.replace(mark, "")
-    name = " ".join(word for word in name.partition("@")[0].split() if word not in ("CPU", "Processor"))
-    disputed = next((one for one in machine.disagreements if one.subject == "processor model"), None)
-    generation = disputed.statements[-1][1].rpartition(": ")[2] if disputed else ""
-    virtual = machine.system.get("virtualisation", "none")
-    cores = len(machine.topology.groups("core"))
-    parts = (
-        ", ".join(filter(None, (name, generation))),
-        units.counted(cores, "core"),
-        claims.quantity(machine.memory_bytes, "B") if machine.memory_bytes else "",
-        f"{virtual.upper() if len(virtual) < 5 else virtual} guest" if virtual != "none" else "",
-    )
-    return " · ".join(filter(None, parts))
-
-
-def period_text(*runs: StoredRun) -> str:
-    """When runs were measured, from the first launch to the last: `22 November 2026, 08:45 – 09:02 UTC`."""
-    begun = [begun for run in runs for point in run.points if (begun := point.process.begun)]
-    if not begun:
-        return runs[0].started.replace("T", " ")
-    first, last = min(begun), max(begun)
-    day = f"{first.day} {first:%B %Y}"
-    if first.date() != last.date():
-        return f"{day}, {first:%H:%M} – {last.day} {last:%B %Y}, {last:%H:%M %Z}"
-    return f"{day}, {first:%H:%M}" + f" – {last:%H:%M}" * (f"{first:%H:%M}" != f"{last:%H:%M}") + f" {last:%Z}"
-
-
-def _notes(first: FirstScreen) -> list[str]:
-    """The notes behind grades of tiles, which show if asked."""
-    return [f"{tile.name}: {reason}" for tile in first.tiles if tile.grade == "note" for reason in tile.reasons]
-
-
 def _row_functions(summary: Summary) -> dict[str, Any]:
-    """What rows and their details call."""
+    """Return the functions that rows and their details call."""
     return {
-        "values": claims.figure_texts,
+        "values": claims.figure_texts, "grades": GRADE_NAMES, "share": share_text, "quantity": units.si_text,
         "following": lambda figure: claims.value_texts(figure.next_launch, figure.metric.unit),
-        "grades": GRADE_NAMES,
-        "share": share_text,
-        "further_figures": lambda figure: results.further_figures(summary, figure),
-        "results": results.named_results,
-        "checks": results.checks,
-        "failed": results.failed_texts,
-        "quantity": units.si_text,
-        "groups_of": results.group_values,
-        "quantiles": table.quantile_texts,
-        "launch_header": table.LAUNCH_HEADER,
-        "launches": table.launch_rows,
-        "asked": table.setting_texts,
+        "further_figures": lambda figure: results.further_figures(summary, figure), "results": results.named_results,
+        "checks": results.checks, "failed": results.failed_texts, "groups_of": results.group_values,
+        "quantiles": table.quantile_texts, "launch_header": table.LAUNCH_HEADER, "launches": table.launch_rows,
+        "requested": table.setting_texts,
+    }  # fmt: skip
+
+
+def _packed_rows(tables: Sequence[table.FigureTable], functions: Mapping[str, Any], clean: Clean) -> dict[str, str]:
+    """Return HTML that the page unpacks on opening: the details of each row, and the rows outside the first table."""
+    pages = html.templates(clean)
+    rows = [row for one in tables for _, _, group in one.groups for row in group]
+    details = pages.get_template("rows.html.jinja").make_module(dict(functions)).details  # type: ignore[attr-defined]
+    has_further = any(group for _, _, group in tables[1].groups)
+    further = pages.get_template("further.html.jinja").render(shown=tables[1], **functions) if has_further else ""
+    return {
+        "details": html.packed({row.number: details(row) for row in rows}),
+        "further": html.deflated(further) if further else "",
     }
-
-
-def _further_rows(figures: Sequence[Figure], numbers: Mapping[int, int], said: Mapping[str, Any], clean: Clean) -> str:
-    """The rows of figures outside the table, as HTML that the page unpacks when somebody opens it."""
-    if not figures:
-        return ""
-    template = html.templates(clean).get_template("further.html.jinja")
-    return html.deflated(template.render(shown=table.table(figures, numbers), **said))
 
 
 def _machine_settings(summary: Summary) -> list[tuple[str, str]]:
@@ -177,7 +125,7 @@ def _machine_settings(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _provenance(summary: Summary) -> list[tuple[str, str]]:
-    """What measured: Octant, MPI, compiler, clock, and the environment."""
+    """Return versions of Octant, MPI and compiler, the clock, and the environment."""
     processes = [point.process for point in summary.run.points]
     found = [("Octant", __version__)]
     if summary.run.imported:
@@ -193,20 +141,3 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
             ("Clock", f"one reading costs {clock.cost_ns:.0f} ns at most, and resolves {resolution:.0f} ns"),
         ]
     return [*found, *summary.run.environment.items()]
-
-
-def _data(
-    report: RunReport,
-    drawn: Sequence[Picture],
-    held: packing.PackedSamples,
-    clean: Clean,
-    further: str,
-) -> dict[str, Any]:
-    run = report.summary.run.id
-    return {
-        "run": run,
-        "document": html.packed(cleaned(tidy.document(report, files=clean is str), clean)),
-        "exports": html.exports(drawn, run),
-        "figures": [cleaned(one, clean) for one in held.figures],
-        "further": further,
-    }

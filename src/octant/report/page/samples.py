@@ -1,12 +1,13 @@
-"""The samples of a page's figures, deflated: all that a figure keeps where they fit, else thinned with the extremes."""
+"""The samples of the figures of a page, deflated; beyond a budget they are thinned, and the extremes are kept."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.analysis.reduce import measure
+from octant.report.export.sharing import cleaned
 from octant.report.page.html import packed
 
 if TYPE_CHECKING:
@@ -16,51 +17,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from octant.analysis.figures import Figure, LaunchFigure
+    from octant.report.page.html import Clean
 
-MOST_BYTES = 1_000_000
-"""Of deflated samples on a page, unless all are asked for."""
-_FIRST_GUESS = 2.6  # bytes of a page that one sample takes
+MOST_BYTES = 110_000
+"""Budget of deflated samples on a page, so that the page of a quick evaluation has less than 0.5 MB."""
+_FIRST_GUESS = 2.1  # bytes of a page that one sample takes
 
 
 @dataclass(frozen=True)
 class PackedSamples:
-    """What the script draws of each figure, in the order of the page, and what the page says of it."""
+    """The samples of each figure, in the order of the page, and how many of all samples they are."""
 
-    figures: tuple[dict[str, Any], ...]
+    figures: tuple[str, ...]
     kept: int
-    there: int
-
-    @property
-    def text(self) -> str:
-        """`This page holds 4000 of 90000 samples: …`."""
-        if not self.there:
-            return "The run has no samples."
-        if self.kept >= self.there:
-            return f"This page holds all {self.there} samples of its figures."
-        return (
-            f"This page holds {self.kept} of {self.there} samples of its figures, evenly chosen, with the least and "
-            "the greatest of each launch; octant report --all-samples keeps all."
-        )
+    total: int
 
 
-def pack(figures: Sequence[Figure], every: bool = False) -> PackedSamples:
-    """The samples of these figures, at most `MOST_BYTES` of them; `every`: all, read again from the store.
+def pack(figures: Sequence[Figure], every: bool = False, clean: Clean = str) -> PackedSamples:
+    """Pack the samples of these figures into at most `MOST_BYTES`; `every`: all samples, read again from the store.
 
     Raises:
         RecordError: the samples of a point can no longer be read.
     """
-    there = sum(launch.count for figure in figures for launch in figure.launches)
-    held = sum(len(launch.samples) for figure in figures for launch in figure.launches)
-    share = 1.0 if every else min(1.0, MOST_BYTES / _FIRST_GUESS / (held or 1))
+    launches = [launch for figure in figures for launch in figure.launches]
+    total, held = sum(launch.count for launch in launches), sum(len(launch.samples) for launch in launches)
+    share, before = 1.0 if every else min(1.0, MOST_BYTES / _FIRST_GUESS / (held or 1)), 0
     while True:
-        made = [_packed(figure, share, every) for figure in figures]
-        size = sum(len(one["samples"]) for one, _ in made)
-        if every or size <= MOST_BYTES:
-            return PackedSamples(tuple(one for one, _ in made), sum(kept for _, kept in made), there)
-        share *= 0.95 * MOST_BYTES / size
+        made = [_packed(figure, share, every, clean) for figure in figures]
+        size = sum(len(text) for text, _ in made)
+        if every or size <= MOST_BYTES or size == before:  # two samples per launch remain in any case
+            return PackedSamples(tuple(text for text, _ in made), sum(kept for _, kept in made), total)
+        share, before = 0.95 * share * MOST_BYTES / size, size
 
 
-def _packed(figure: Figure, share: float, every: bool) -> tuple[dict[str, Any], int]:
+def _packed(figure: Figure, share: float, every: bool, clean: Clean) -> tuple[str, int]:
     value = figure.value
     launches = [_samples(figure, launch, share, every) for launch in figure.launches]
     found = {
@@ -69,9 +59,9 @@ def _packed(figure: Figure, share: float, every: bool) -> tuple[dict[str, Any], 
         "unit": figure.metric.unit,
         "interval": [value.low, value.middle, value.high] if value and value.kind != "not measurable" else None,
         "count": sum(launch.count for launch in figure.launches),
-        "samples": packed([[float(f"{x:.5g}") for x in samples.tolist()] for samples in launches]),
+        "samples": [[float(f"{x:.4g}") for x in samples.tolist()] for samples in launches],
     }
-    return found, sum(map(len, launches))
+    return packed(cleaned(found, clean)), sum(map(len, launches))
 
 
 def _samples(figure: Figure, launch: LaunchFigure, share: float, every: bool) -> NDArray[np.float64]:

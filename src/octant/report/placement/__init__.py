@@ -1,1 +1,1 @@
-"""Placements asked for and seen."""
+"""Requested and observed placements."""

@@ -1,41 +1,39 @@
-"""Placements for people and programs: the drawing, a table of ranks, launchers' syntax."""
+"""Requested placements: the drawing, a table of ranks, and the syntax of launchers."""
 
 import json
-
-from rich.table import Table
 
 from octant.launchers import Syntax, Translation, having
 from octant.placement import numbers_text
 from octant.placement.draw import as_text as drawing
+from octant.report.tables.layout import text_table
 from octant.report.terminal import render, screen_columns
 
 MOST_DRAWN = 2048
-"""Hardware threads of a drawing that anybody would look at."""
+"""Maximum number of hardware threads of a drawing."""
 
 
 def as_text(answer: Translation) -> str:
-    """The drawing and a table of ranks; remarks are for standard error."""
+    """Return the drawing and a table of ranks; remarks are for standard error."""
     read_from = f"  (read from {having('read')[answer.read_as].TITLE})" if answer.read_as else ""
     head = f"{answer.request}{read_from}"
-    table = Table(box=None, pad_edge=False)
     torus = bool(answer.placement.ranks[0].coordinates)
-    for name in ("rank", *(["node and place"] if torus else []), "hardware threads", "of its threads", "memory"):
-        table.add_column(name, justify="right" if name == "rank" else "left")
+    rows = []
     for place in answer.placement.ranks:
         own = " / ".join(numbers_text(held) for held in place.threads) if len(set(place.threads)) > 1 else ""
         at = [" ".join(str(n) for n in place.coordinates)] if torus else []
         memory = numbers_text(place.memory) or "not known"
-        table.add_row(str(place.rank), *at, numbers_text(place.cpus), own, memory)
+        rows.append((place.rank, *at, numbers_text(place.cpus), own, memory))
+    columns = (">rank", *(["node and position"] * torus), "hardware threads", "per thread", "NUMA nodes of memory")
     width = max(screen_columns(80), 60)
     cpus = len(answer.topology.cpus)
-    drawn = f"(not drawn: {cpus} hardware threads, over {MOST_DRAWN})"
+    drawn = f"(not drawn: {cpus} hardware threads, more than {MOST_DRAWN})"
     if cpus <= MOST_DRAWN:
         drawn = render(drawing(answer.topology, answer.placement, width))
-    return "\n\n".join([head, drawn, render(table)])
+    return "\n\n".join([head, drawn, text_table(columns, rows)])
 
 
 def syntax_text(answer: Translation) -> str:
-    """The lines of one launcher, ready to paste; of several, with headings."""
+    """Return the command lines of one launcher, or those of several with headings."""
     if len(answer.launchers) == 1 and not answer.broken:
         return "\n".join(_lines(next(iter(answer.launchers.values()))))
     known, sections = having("write"), []
@@ -43,7 +41,7 @@ def syntax_text(answer: Translation) -> str:
         exact = "" if syntax.exact else "  (not necessarily the same hardware threads)"
         rows = [f"{name}: {known[name].TITLE}{exact}", *(f"  {line}" for line in _lines(syntax))]
         sections.append("\n".join([*rows, *(f"  ! {text}" for text in syntax.cannot)]))
-    sections += [f"{one.name}: cannot be used here ({one.reason})" for one in answer.broken]
+    sections += [f"{one.name}: cannot be used ({one.reason})" for one in answer.broken]
     return "\n\n".join(sections)
 
 
@@ -53,13 +51,13 @@ def _lines(syntax: Syntax) -> list[str]:
 
 
 def notes(answer: Translation) -> list[str]:
-    """What goes to standard error: remarks, and what a single launcher cannot express."""
+    """Return remarks, and what a single launcher cannot express, for standard error."""
     cannot = next(iter(answer.launchers.values())).cannot if len(answer.launchers) == 1 else ()
     return [*answer.remarks, *cannot]
 
 
 def as_json(answer: Translation) -> str:
-    """Everything, as JSON; sets as lists of numbers."""
+    """Return everything as JSON; sets are lists of numbers."""
     ranks = [
         {
             "rank": place.rank,

@@ -1,33 +1,30 @@
-"""Where a program ran: a row for each thread, and JSON."""
+"""Observed placement of a program: a row for each thread, and JSON."""
 
 import json
-
-from rich.table import Table
 
 from octant.launch.pages import MIDDLE, SEGMENTS, PageSizes
 from octant.launch.watch import Thread, Watched, WatchedProcess
 from octant.placement import numbers_text
-from octant.report.terminal import render
+from octant.report.tables.layout import text_table
 from octant.units import bytes_text, counted
 
 
 def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
-    """A table for the terminal. `differences` from the placement that was asked for; `None`: none was."""
+    """Return a table for the terminal; `differences` are those from the requested placement (`None`: no request)."""
     if not watched.processes:
-        return f"octant where: nothing of the program was seen on {watched.host} (it ran for {watched.seconds:.2f} s)"
-    table = Table(box=None, pad_edge=False)
-    for column, side in (
-        ("rank", "right"), ("process", "left"), ("thread", "right"), ("may use", "left"), ("ran on", "left"),
-        ("CPU time", "right"), ("memory", "right"), ("on node", "left"), ("huge", "right"),
-    ):  # fmt: skip
-        table.add_column(column, justify="right" if side == "right" else "left")
-    for process in watched.processes:
-        for number, thread in enumerate(process.threads.values()):
-            table.add_row(*_row(process, thread, first=number == 0))
-    lines = [render(table), *map(_pages, filter(None, (process.pages for process in watched.processes)))]
-    lines += [f"{watched.host}, {watched.seconds:.1f} s, {counted(watched.looks, 'look')}"]
+        return f"octant where: no process of the program was observed on {watched.host} (it ran for {watched.seconds:.2f} s)"
+    columns = (
+        ">rank", "process", ">thread", "allowed CPUs", "ran on", ">CPU time", ">memory", "NUMA nodes", ">huge pages"
+    )  # fmt: skip
+    rows = [
+        _row(process, thread, first=number == 0)
+        for process in watched.processes
+        for number, thread in enumerate(process.threads.values())
+    ]
+    lines = [text_table(columns, rows), *map(_pages, filter(None, (process.pages for process in watched.processes)))]
+    lines += [f"{watched.host}, {watched.seconds:.1f} s, {counted(watched.looks, 'sample')}"]
     if differences is not None:
-        lines += [f"NOT AS ASKED: {text}" for text in differences] or ["placed as asked"]
+        lines += [f"NOT AS REQUESTED: {text}" for text in differences] or ["placed as requested"]
     return "\n".join(lines)
 
 
@@ -53,21 +50,17 @@ def _row(process: WatchedProcess, thread: Thread, first: bool) -> list[str]:
 
 
 def _pages(pages: PageSizes) -> str:
-    """MiB of each segment on pages of each size."""
+    """Return MiB of each segment on pages of each size."""
     sizes = pages.sizes()
-    table = Table(box=None, pad_edge=False)
-    table.add_column("MiB on pages of")
-    for size in sizes:
-        table.add_column(bytes_text(size), justify="right")
-    table.add_column("all", justify="right")
+    rows = []
     for segment in (name for name in SEGMENTS if name in pages.by_segment):
         held = pages.by_segment[segment]
-        table.add_row(
-            segment, *(_mib(pages, held.get(size, 0), size) for size in sizes), f"{sum(held.values()) / 2**20:.1f}"
-        )
-    table.add_row("all", *(_mib(pages, pages.total(size), size) for size in sizes), f"{pages.total() / 2**20:.1f}")
+        cells = (_mib(pages, held.get(size, 0), size) for size in sizes)
+        rows.append((segment, *cells, f"{sum(held.values()) / 2**20:.1f}"))
+    rows.append(("all", *(_mib(pages, pages.total(size), size) for size in sizes), f"{pages.total() / 2**20:.1f}"))
+    table = text_table(("MiB on pages of", *(f">{bytes_text(size)}" for size in sizes), ">all"), rows)
     note = f"\nThe column {bytes_text(sizes[0])} includes pages of {bytes_text(MIDDLE)}: {pages.unknown}."
-    return "\n" + render(table) + note * bool(pages.unknown)
+    return "\n" + table + note * bool(pages.unknown)
 
 
 def _mib(pages: PageSizes, held: int, size: int) -> str:
@@ -77,7 +70,7 @@ def _mib(pages: PageSizes, held: int, size: int) -> str:
 
 
 def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
-    """The same, for programs."""
+    """Return the same as JSON."""
     processes = [
         {
             "rank": process.rank,
@@ -105,7 +98,7 @@ def as_json(watched: Watched, differences: tuple[str, ...] | None) -> str:
 
 
 def _pages_json(pages: PageSizes | None) -> dict[str, object] | None:
-    """Bytes by segment and page size; those of 64 KiB are `null` if they are unknown, and `unknown` is the reason."""
+    """Return bytes by segment and page size; those of 64 KiB are `null` if they are unknown, and `unknown` is the reason."""
     if pages is None:
         return None
     unknown = {str(MIDDLE): None} if pages.unknown and pages.base_bytes != MIDDLE else {}

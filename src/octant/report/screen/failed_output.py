@@ -24,7 +24,7 @@ _TITLES = {STDERR: "standard error", STDOUT: "standard output"}
 
 
 def failed_output(run: StoredRun) -> list[str]:
-    """The last lines that the last failed program wrote to standard error, else to standard output, with a heading.
+    """Return the last lines of standard error (else standard output) of the last failed program, with a heading.
 
     Empty if no launch failed, or the program printed nothing.
     """

@@ -1,13 +1,16 @@
-"""What a report on a run says first, put together once for the page, the terminal and programs."""
+"""The first screen of a report on a run, made once for the page, the terminal and programs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octant import units
 from octant.advice.findings import Review, first_of, review
+from octant.report import claims
 from octant.report.screen.reliability import reliability
 from octant.report.screen.tiles import answer_text, tiles
+from octant.runs.programs.command_text import resume_line
 from octant.workloads import NOT_INSTALLED, why_absent
 
 if TYPE_CHECKING:
@@ -15,39 +18,42 @@ if TYPE_CHECKING:
 
     from octant.advice.findings import RunFinding
     from octant.analysis.summary import Summary
+    from octant.machine import Machine
     from octant.report.charts.picture import Picture
     from octant.report.screen.answer import Reliability, Tile
+    from octant.store import StoredRun
 
-
-FROM_RECORDS = "its figures are made from the records alone, without its metrics, limits and pictures"
+FROM_RECORDS = "its figures come from the records alone, without metrics, limits and pictures"
 """What a report lacks for a workload that is not installed."""
 
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """What the first screen says."""
+    """The texts of the first screen, in the order in which they are shown."""
 
-    answer: str
+    answer: str  # the headline, one sentence
     reliability: Reliability
     tiles: tuple[Tile, ...]
-    findings: tuple[RunFinding, ...] = ()
-    passed: tuple[str, ...] = ()  # what the rules looked at and found in order
+    findings: tuple[RunFinding, ...] = ()  # what to do first; the first `shown` need no opening
+    passed: tuple[str, ...] = ()  # checks of rules that passed
     absent: tuple[str, ...] = ()  # workloads and rules that this installation lacks, and what is missing therefore
+    identity: tuple[str, ...] = ()  # machine with its name; command, period and run
+    incomplete: str = ""  # how many launches are left, and the command that measures them
 
     @property
     def shown(self) -> int:
-        """How many findings need no opening."""
+        """The number of findings that need no opening."""
         return first_of(self.findings)
 
     @property
     def is_reliable(self) -> bool:
-        """Whether the run can be believed, so that no finding means that nothing is to be mended."""
+        """Whether the run is reliable, so that no finding means that no action is required."""
         return self.reliability.grade in ("reliable", "note")
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """What the report of a run says, made once: the terminal, the page and programs write it."""
+    """The report of a run, made once: the terminal, the page and programs write it."""
 
     summary: Summary
     first: FirstScreen
@@ -55,13 +61,21 @@ class RunReport:
 
 
 def first_screen(summary: Summary) -> FirstScreen:
-    """The answer of a run, with what it rests on."""
-    shown = tiles(summary)
-    found = Review() if summary.run.imported else review(summary)  # nothing can be done here about another's run
+    """Return the first screen of a run."""
+    run, shown = summary.run, tiles(summary)
+    found = Review() if run.imported else review(summary)  # no advice about the machine of somebody else
     rules = [f"the rule {one.name} cannot be used here ({one.reason})" for one in found.broken]
-    absent = (*absent_workloads(summary), *rules)
+    about = f"imported {run.source}: not measured by Octant" if run.imported else about_text(run.machine)
+    left = units.counted(len(run.remaining()), "launch")
     return FirstScreen(
-        answer_text(summary, shown), reliability(summary, shown), shown, found.findings, found.passed, absent
+        answer_text(summary, shown),
+        reliability(summary, shown),
+        shown,
+        found.findings,
+        found.passed,
+        absent=(*absent_workloads(summary), *rules),
+        identity=(f"{run.machine.name}: {about}", f"{run.title} · {period_text(run)} · run {run.id}"),
+        incomplete="" if run.complete else f"incomplete: {left} left, {resume_line(run)}",
     )
 
 
@@ -69,3 +83,33 @@ def absent_workloads(*summaries: Summary) -> list[str]:
     """Return a remark on each workload of these runs that this installation cannot use."""
     names = sorted({name for summary in summaries for name in summary.unknown})
     return [f"{why_absent(name) or NOT_INSTALLED.format(name)}; {FROM_RECORDS}" for name in names]
+
+
+def about_text(machine: Machine) -> str:
+    """Return what the machine is: `Intel Xeon, Sapphire Rapids or later, 2 cores, 23.5 GiB, KVM guest`."""
+    name = machine.processor.model if machine.processor.model != "unknown" else machine.processor.architecture or ""
+    for mark in ("(R)", "(TM)", "(r)", "(tm)"):
+        name = name.replace(mark, "")
+    name = " ".join(word for word in name.partition("@")[0].split() if word not in ("CPU", "Processor"))
+    disputed = next((one for one in machine.disagreements if one.subject == "processor model"), None)
+    virtual = machine.system.get("virtualisation", "none")
+    parts = (
+        name,
+        disputed.statements[-1][1].rpartition(": ")[2] if disputed else "",
+        units.counted(len(machine.topology.groups("core")), "core"),
+        claims.quantity(machine.memory_bytes, "B") if machine.memory_bytes else "",
+        f"{virtual.upper() if len(virtual) < 5 else virtual} guest" if virtual != "none" else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def period_text(*runs: StoredRun) -> str:
+    """Return when runs were measured, from the first launch to the last: `22 November 2026, 08:45 – 09:02 UTC`."""
+    begun = [begun for run in runs for point in run.points if (begun := point.process.begun)]
+    if not begun:
+        return runs[0].started.replace("T", " ")
+    first, last = min(begun), max(begun)
+    day = f"{first.day} {first:%B %Y}"
+    if first.date() != last.date():
+        return f"{day}, {first:%H:%M} – {last.day} {last:%B %Y}, {last:%H:%M %Z}"
+    return f"{day}, {first:%H:%M}" + f" – {last:%H:%M}" * (f"{first:%H:%M}" != f"{last:%H:%M}") + f" {last:%Z}"

@@ -1,4 +1,4 @@
-"""A figure of a run beside the same figure of the last comparable run of the store, as one sentence."""
+"""Comparison of a figure with the same figure of the last comparable run in the store, in one sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LastRun:
-    """The last comparable run before a run, with what the comparison says of each figure, by the figure's id."""
+    """The last comparable run before a run, with the comparison of each figure, by the figure's id."""
 
     run: StoredRun
     compared: Mapping[int, Comparison]
@@ -37,7 +37,7 @@ class LastRun:
     ids: Sequence[str] = ()  # of all runs of the store
 
     def text(self, figure: Figure) -> str:
-        """The verdict on a figure, with its interval: `3.1 % faster than run … of 25 Nov (1.5 … 4.7 %)`.
+        """Return the verdict on a figure, with its interval: `3.1 % faster than run … of 25 Nov (1.5 … 4.7 %)`.
 
         Without a difference that the interval holds, the least that would have been found. "": it is not comparable.
         """
@@ -56,12 +56,12 @@ class LastRun:
             whose = "" if speed.claim == "ratio on other occasions" else " of these two sessions"
             interval = f"{ends}{claims.NARROW}%, 95{claims.NARROW}% interval{whose}"
             return f"{abs(middle):.1f}{claims.NARROW}% {word} than {than} ({interval}){self._besides}"
-        least = percent(verdict.findable).replace(" ", claims.NARROW)
+        least = percent(verdict.min_detectable_effect).replace(" ", claims.NARROW)
         return f"no difference to {than} was detected; smallest detectable difference: {least}"
 
     @property
     def _name(self) -> str:
-        """The beginning of its id, with which commands find it, where no other run begins so."""
+        """Prefix of its id if it is unique, else the id."""
         short = self.run.id[:15]
         return short if sum(name.startswith(short) for name in self.ids) == 1 else self.run.id
 
@@ -72,7 +72,7 @@ class LastRun:
 
     @property
     def _besides(self) -> str:
-        """Conditions that differ, which the difference may come from."""
+        """Conditions that differ and may cause the difference."""
         shown = list(self.differing)[:2]
         more = len(self.differing) - len(shown)
         return f"; {' and '.join(shown)}{f' and {more} more' if more else ''} differ" if shown else ""
@@ -85,7 +85,7 @@ class LastRun:
 
 
 def _is_proven(verdict: Verdict, speed: Estimate) -> bool:
-    """Whether the interval leaves no caveat about the direction; a difference beyond the margin also as one of many."""
+    """Return whether the interval excludes 1; beyond the margin the verdict must be corrected for many figures."""
     if speed.low <= 1 <= speed.high or speed.is_too_wide:
         return False
     within_margin = 1 / (1 + verdict.margin) < speed.middle < 1 + verdict.margin
@@ -93,12 +93,12 @@ def _is_proven(verdict: Verdict, speed: Estimate) -> bool:
 
 
 def _change(speed: float) -> float:
-    """The change of speed in percent; negative: slower."""
+    """Return the change of speed in percent; negative: slower."""
     return 100 * (speed - 1)
 
 
 def last_run(summary: Summary, figures: Sequence[Figure]) -> LastRun | None:
-    """The newest run of the store before this one, on the same machine, that has one of these figures.
+    """Return the newest earlier run on the same machine that has one of these figures.
 
     Args:
         figures: headline figures of the summary.
@@ -116,7 +116,7 @@ def last_run(summary: Summary, figures: Sequence[Figure]) -> LastRun | None:
 
 
 def _earlier(run: StoredRun) -> Iterator[StoredRun]:
-    """Runs of this machine before this one, newest first: the newest few, and the newest with the same title."""
+    """Yield earlier runs of this machine, newest first: the newest few, and the newest with the same title."""
     store, machine = Store(run.folder.parent.parent), codec.fingerprint(run.machine)
     rows = [
         row

@@ -34,12 +34,12 @@ _MOST_RANKS = 8  # masks that a tile names
 
 
 def is_of_programs(summary: Summary) -> bool:
-    """Whether all figures of a run are of users' programs, and there are some."""
+    """Return whether the run has figures, and all of them are of users' programs."""
     return bool(summary.figures) and all(is_program(figure.workload.name) for figure in summary.figures)
 
 
 def program_tiles(summary: Summary, tile_of: TileOf) -> tuple[Tile, ...]:
-    """At most six tiles, of the cell if there is one, else of the best and of the worst cell.
+    """Return at most six tiles: of the only cell, or of the best and the worst cell.
 
     Args:
         tile_of: makes the tile of a figure (`tiles`).
@@ -48,7 +48,7 @@ def program_tiles(summary: Summary, tile_of: TileOf) -> tuple[Tile, ...]:
 
 
 def program_answer(summary: Summary) -> str:
-    """What a program took, in a sentence; empty where nothing has a value, or programs have several headlines."""
+    """Return the time of a program in a sentence; "" without a value, or if programs have several headlines."""
     shown = _shown(summary)
     values = [figure for figure in shown if figure.value and not figure.invalid]
     if not values or len({(figure.workload.name, figure.metric.name) for figure in summary.figures}) > 1:
@@ -64,7 +64,7 @@ def program_answer(summary: Summary) -> str:
 
 
 def _used_text(summary: Summary, headline: Figure) -> str:
-    """Cores and memory, where they are known: `, kept 1.9 of 2 hardware threads busy and …`."""
+    """Return cores and memory, if they are known: `, kept 1.9 of 2 hardware threads busy and …`."""
     cores, memory = (summary.figure(headline, name) for name in (CORES_USED, MEMORY))
     occupied = most_occupied(headline.points)
     parts = []
@@ -77,7 +77,7 @@ def _used_text(summary: Summary, headline: Figure) -> str:
 
 
 def _shown(summary: Summary) -> list[Figure]:
-    """The only cell, or the best and the worst one of the first program; wrong ones first."""
+    """Return the only cell, or the best and the worst one of the first program; wrong ones first."""
     figures = [figure for figure in summary.figures if figure.metric is figure.workload.metrics[0]]
     first = [figure for figure in figures if figure.workload.name == figures[0].workload.name]
     wrong = [figure for figure in first if figure.wrong]
@@ -94,7 +94,7 @@ def _rank_of(figure: Figure) -> float:
 
 
 def _cell(figure: Figure) -> str:
-    """What tells a cell from the others of its request: `n 2, static`."""
+    """Return what distinguishes a cell from others of its request: `n 2, static`."""
     swept = [part.partition(" ")[0] for part in figure.title.removeprefix(figure.label).split(", ")[1:]]
     return ", ".join(knob_of(figure, name) for name in swept) or figure.label
 
@@ -132,13 +132,13 @@ class _Screen:
         return tiles
 
     def _worst(self, metric: str, lowest: bool = False) -> Figure | None:
-        """The figure of a further metric, of all cells that with the greatest value."""
+        """Return the figure of a further metric of the cell with the greatest value."""
         found = [one for figure in self.summary.figures if (one := self.summary.figure(figure, metric)) and one.value]
         sign = -1 if lowest else 1
         return max(found, key=lambda one: sign * (one.value.middle if one.value else 0.0), default=None)
 
     def _of(self, figure: Figure) -> str:
-        """Of which cell a tile is, where there are several."""
+        """Return the cell of a tile if there are several."""
         return f" of {_cell(figure)}" if len(self.summary.figures) > 1 else ""
 
     def _memory(self) -> Tile:
@@ -219,7 +219,7 @@ class _Screen:
         return f"sum over {launches}"
 
     def _lost_evidence(self) -> tuple[str, ...]:
-        """What says something of lost time without being a share of it."""
+        """Return evidence of lost time that is not a share of it."""
         found = []
         bounds = [bound for point in self.summary.run.points if (bound := queue_bound(point)) is not None]
         if bounds:
@@ -257,7 +257,7 @@ def _mask(cpus: frozenset[int]) -> str:
 
 
 def _spread(figure: Figure) -> tuple[str, ...]:
-    """How far launches are apart: `launches differ by 3.1 %`."""
+    """Return the spread of launches: `launches differ by 3.1 %`."""
     values = [launch.value.middle for launch in figure.counted]
     if len(values) < 2 or not min(values) > 0:
         return ()

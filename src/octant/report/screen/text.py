@@ -1,103 +1,163 @@
-"""The first screen of a run in the terminal: the sentence, how far it can be believed, and the tiles in columns."""
+"""The first screen of a run in the terminal: identity, headline, reliability, tiles in columns, what to do first."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from rich import box
+from rich.table import Table
 from rich.text import Text
 
-from octant import units
-from octant.report.charts.terminal import bar
+from octant.report.claims import NARROW
 from octant.report.plain import clean
+from octant.report.sentences import Sentences
+from octant.report.terminal import table_lines
 from octant.stats.grades import SIGNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from octant.report.screen.answer import Tile
+    from octant.advice.findings import RunFinding
+    from octant.report.screen.answer import Reliability, Tile
     from octant.report.screen.first_screen import FirstScreen
     from octant.stats.grades import GradeName
 
 STYLES: dict[GradeName, str] = {
     "reliable": "", "note": "dim", "limited": "yellow", "not measurable": "red", "wrong": "bold red",
 }  # fmt: skip
-BAR = 8
-LEAST_BESIDE = 44  # columns for what a value claims; with fewer it stands below
+LEAST_DETAILS = 32
+"""Columns of the details of tiles; in a narrower terminal they are below the value."""
+MOST_DETAILS = 3
+"""Lines of details of a tile."""
+MOST_BODY = 2
+"""Lines of the text of a finding."""
+SHORT = 24
+"""Characters of a phrase that is not divided at the end of a line."""
 LONGEST_NAME = 32
+_TEXTS = Sentences("octant.report.screen", "screen")
 
 
-def screen_lines(first: FirstScreen, width: int) -> list[Text]:
-    """The first screen in lines of at most `width` columns; lines to copy are as long as they are."""
-    reliability = first.reliability
-    grade = f"{SIGNS[reliability.grade]} {reliability.grade.capitalize()}"
-    said = wrapped(f"{grade}  {reliability.text}", width, hang=len(grade) + 2)
-    said[0].stylize(STYLES[reliability.grade] or "green", 0, len(grade))
-    return [
-        *wrapped(first.answer, width, "bold"),
-        *said,
-        Text(),
-        *_tile_lines(first.tiles, width),
-        *_to_do(first, width),
-    ]
+def screen_lines(first: FirstScreen, run: str, width: int, notes: bool = False) -> list[Text]:
+    """Return the first screen in lines of at most `width` columns; commands to copy keep their length.
+
+    Args:
+        run: id of the run, for commands.
+        notes: also all caveats of the tiles, and the table of reliability.
+    """
+    machine, *about = first.identity or ("",)
+    found = [*wrapped(machine, width, "bold", 2), *(line for one in about for line in wrapped(one, width, "dim", 2))]
+    found += wrapped(first.incomplete, width, "yellow", 2)
+    found += [Text()] if found else []
+    found += [*wrapped(first.answer, width, "bold"), *_reliability_lines(first.reliability, width), Text()]
+    found += _tile_lines(first.tiles, width)
+    found += _caveat_lines(first, width) if notes else _marks(first.tiles, run, width)
+    return [*found, *_to_do(first, width)]
 
 
-def _to_do(first: FirstScreen, width: int) -> list[Text]:
-    """The first findings with the lines to copy, and how many more there are."""
-    passed = units.counted(len(first.passed), "check") + " passed"
-    if not first.findings:
-        nothing = "Nothing found to mend; " if first.is_reliable else ""
-        return [Text(), *wrapped(f"{nothing}{passed}.", width)] if first.passed else []
-    lines, shown = [Text(), Text("What to do first", style="bold")], first.shown
-    for number, one in enumerate(first.findings[:shown], 1):
-        body = (Text(f"   {line}") for line in textwrap.wrap(clean(one.body), width - 3))
-        lines += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *body]
-        lines += [Text(f"     {clean(line)}", style="cyan") for line in one.lines]
-    rest = len(first.findings) - shown
-    more = [units.counted(rest, "more finding")] if rest else []
-    return [*lines, *wrapped(" · ".join([*more, *[passed] * bool(first.passed)]), width, "dim")]
+def _reliability_lines(reliability: Reliability, width: int) -> list[Text]:
+    """Return `Reliability: limited.` with its sentences."""
+    label = f"Reliability: {reliability.word}."
+    lines = wrapped(f"{label} {reliability.text}", width)
+    lines[0].stylize(STYLES[reliability.grade] or "green", 0, len(label))
+    return lines
 
 
 def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
-    if not tiles:
-        return []
-    name = min(max(len(tile.name) for tile in tiles), LONGEST_NAME)
-    number = max(len(tile.number) for tile in tiles)
-    unit = max(len(tile.unit) for tile in tiles)
-    grade = max((len(_grade(tile)) for tile in tiles), default=0)
-    margin = name + 2
-    left = margin + number + 1 + unit + 2 + grade + 2
-    found: list[Text] = []
+    """Return a row per tile, with its details beside it, or below it if the terminal is narrow."""
+    measured = [tile for tile in tiles if not tile.missing]
+    name = max((min(len(tile.name), LONGEST_NAME) for tile in tiles), default=0)
+    number = max((len(tile.number) for tile in measured), default=0)
+    table = Table(box=None, show_header=bool(measured), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for heading, style in (("", "bold"), ("", "bold"), ("95 % interval", "dim"), ("", "")):
+        table.add_column(heading, style=style, no_wrap=True)
+    for tile in measured:
+        value = f"{tile.number:>{number}} {tile.unit}" if tile.unit else tile.number
+        cells = [f"{clean(tile.name)[:LONGEST_NAME]:<{name}}", clean(value), clean(tile.ends)]
+        table.add_row(*map(Text, cells), Text(_sign(tile), style=STYLES[tile.grade]))
+    heads = table_lines(table, 500)
+    left = max((line.cell_len for line in heads), default=0) + 2
+    is_wide = width - left >= LEAST_DETAILS
+    found = [heads.pop(0).append("  details" * is_wide, "dim")] if measured else []
     for tile in tiles:
-        head = Text(f"{clean(tile.name)[:name]:<{name}}  ", style="bold")
         if tile.missing:
-            head.append(clean(f"{tile.what}: {tile.missing}"), style="dim")
-            found += _cut(head, width, margin)
-            continue
-        head.append(f"{tile.number:>{number}}", style="bold").append(f" {tile.unit:<{unit}}  ", style="not bold")
-        head.append(f"{_grade(tile):<{grade}}  ", style=f"not bold {STYLES[tile.grade]}")
-        beside = width - left >= LEAST_BESIDE
-        claim = textwrap.wrap(clean(tile.interval), max(width - left, LEAST_BESIDE)) if beside else []
-        head.append(claim[0] if claim else "", style="not bold dim")
-        head.rstrip()
-        found.append(head)
-        found += [Text(" " * left + more, style="dim") for more in claim[1:]]
-        further = [clean(tile.what), "" if beside else clean(tile.interval), clean(tile.of), *map(clean, tile.also)]
-        shown = f"{bar(tile.bar.shares[0][1], BAR)} " if tile.bar and tile.bar.kind == "limit" else ""
-        text = " · ".join(filter(None, [further[0], further[1], f"{shown}{further[2]}", *further[3:]]))
-        found += [Text(" " * margin + line, style="dim") for line in textwrap.wrap(text, width - margin)]
+            head = Text(f"{clean(tile.name):<{name}}", style="bold")
+            found += _beside(head, f"{tile.what}: {tile.missing}", name + 2, width)
+        elif is_wide:
+            found += _beside(heads.pop(0), _details(tile, width - left), left, width)
+        else:
+            found += [heads.pop(0), *_indented(_details(tile, width - name - 2), name + 2, width)]
     return found
 
 
-def _grade(tile: Tile) -> str:
-    return "" if tile.missing or tile.grade == "reliable" else f"{SIGNS[tile.grade]} {tile.grade}"
+def _sign(tile: Tile) -> str:
+    return "" if tile.missing or tile.grade == "reliable" else SIGNS[tile.grade]
 
 
-def _cut(line: Text, width: int, hang: int) -> list[Text]:
-    """A line that is too long, in lines of its own style."""
-    return [line] if line.cell_len <= width else wrapped(line.plain, width, "dim", hang)
+def _details(tile: Tile, width: int) -> str:
+    """Return the phrases of a tile that fit on its lines; the others are on the page."""
+    phrases = [clean(one).replace(" ", NARROW) if len(one) <= SHORT else clean(one) for one in tile.details]
+    while len(phrases) > 1 and len(textwrap.wrap("; ".join(phrases), width)) > MOST_DETAILS:
+        phrases.pop()
+    return "; ".join(phrases)
+
+
+def _beside(head: Text, text: str, left: int, width: int) -> list[Text]:
+    """Return a head with a text in the columns from `left` on."""
+    first, *more = _indented(text, left, width) or [Text()]
+    head.append(" " * (left - head.cell_len)).append(first.plain[left:], style="not bold dim")
+    return [head, *more]
+
+
+def _indented(text: str, left: int, width: int) -> list[Text]:
+    lines = textwrap.wrap(clean(text), max(width - left, 16), break_on_hyphens=False)
+    return [Text(" " * left + line, style="dim") for line in lines]
+
+
+def _marks(tiles: Sequence[Tile], run: str, width: int) -> list[Text]:
+    """Return what the marks of these tiles mean, and the command that prints the caveats."""
+    marks = {sign: tile.grade for tile in tiles if (sign := _sign(tile))}
+    return [Text(), *wrapped(_TEXTS.line("caveats", list(marks.items()), run), width, "dim")] if marks else []
+
+
+def _caveat_lines(first: FirstScreen, width: int) -> list[Text]:
+    """Return all caveats of the tiles, and the table of reliability."""
+    found: list[Text] = []
+    for tile in first.tiles:
+        text = f"{_sign(tile)} {tile.name}: {'; '.join(tile.reasons)}"
+        found += wrapped(text, width, STYLES[tile.grade], 2) if tile.reasons else []
+    found = [Text(), Text("Caveats", style="bold"), *found] if found else []
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("Reliability", "Observation", "Consequence"):
+        table.add_column(heading, overflow="fold")
+    for row in first.reliability.rows:
+        table.add_row(*map(Text, map(clean, (row.what, row.seen, row.so))))
+    return [*found, *table_lines(table, width)]
+
+
+def _to_do(first: FirstScreen, width: int) -> list[Text]:
+    """Return the first findings with the lines to copy, and the numbers of other findings and passed checks."""
+    found: list[Text] = []
+    for number, one in enumerate(first.findings[: first.shown], 1):
+        found += [*wrapped(f"{number}. {one.title}", width, "bold", 3), *_body(one, width)]
+        found += [Text(f"     {clean(line)}", style="cyan") for line in one.lines]
+    found = [Text(), Text("What to do first", style="bold"), *found] if found else []
+    rest = len(first.findings) - first.shown
+    summary = _TEXTS.line("checked", bool(found), rest, len(first.passed), first.is_reliable)
+    below = wrapped(summary, width, "dim" if found else "")
+    return found + below if found or not below else [Text(), *below]
+
+
+def _body(one: RunFinding, width: int) -> list[Text]:
+    """Return the sentences of a finding that fit on its lines, at least the first; the others are on the page."""
+    sentences = re.split(r"(?<=[.;]) (?=\S)", clean(one.body))
+    while len(sentences) > 1 and len(textwrap.wrap(" ".join(sentences), width - 3)) > MOST_BODY:
+        sentences.pop()
+    text = re.sub(";$", ".", " ".join(sentences))
+    return [Text(f"   {line}") for line in textwrap.wrap(text, width - 3)]
 
 
 def wrapped(text: str, width: int, style: str = "", hang: int = 0) -> list[Text]:
-    """A text in lines of at most `width` columns, all but the first indented."""
+    """Return a text in lines of at most `width` columns, all but the first indented."""
     return [Text(line, style=style) for line in textwrap.wrap(clean(text), width, subsequent_indent=" " * hang)]

@@ -11,17 +11,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from octant import stats
 from octant.analysis.named_figures import find, first, place_of
 from octant.analysis.names import knob_text, name_and_rest, short_name
 from octant.failure import Exit
 from octant.report import claims, results
 from octant.report.screen.answer import Tile
 from octant.report.screen.program_tiles import is_of_programs, program_answer, program_tiles
-from octant.report.screen.tile_curves import half_length_text, levels_text
-from octant.report.screen.tile_kinds import balance_tile, time_lost_tile
+from octant.report.screen.tile_kinds import balance_tile, half_length_text, levels_text, time_lost_tile
+from octant.report.sentences import Sentences
 from octant.report.strips import ShareBar, launch_strip
 from octant.tile import MOST, DeclaredTile
-from octant.units import counted, unbroken
+from octant.units import unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
     from octant.tile import Also, TileComparison
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
-_UNTOLD = ("not measurable", "wrong")
-"""Grades of figures that the sentence leaves out, and that have no share of anything."""
+_TEXTS = Sentences("octant.report.screen", "tiles")
+_UNUSABLE = ("not measurable", "wrong")
+"""Grades of figures that the headline omits, and that have no share of a limit."""
 
 
 def tiles(summary: Summary) -> tuple[Tile, ...]:
-    """The tiles in the order in which they are declared."""
+    """Return the tiles in the declared order."""
     declared = summary.run.screen.tiles
     if not declared and is_of_programs(summary):
         return program_tiles(summary, partial(_of_figure, summary))
@@ -49,26 +51,21 @@ def tiles(summary: Summary) -> tuple[Tile, ...]:
 
 
 def answer_text(summary: Summary, shown: Sequence[Tile]) -> str:
-    """The sentence that sums the run up; parts whose figures were not measured well are left out."""
-    told = [tile for tile in shown if tile.number and tile.grade not in _UNTOLD]
-    by_name = {tile.name: tile for tile in told}
+    """Return the headline: one sentence, without the parts whose figures are not measurable or wrong."""
+    usable = [tile for tile in shown if tile.number and tile.grade not in _UNUSABLE]
+    by_name = {tile.name: tile for tile in usable}
     declared = summary.run.screen.answer
-    says = [text for part in declared.says if (text := _filled(summary, part, by_name))]
-    if says:
-        last = f" and {says[-1]}" if len(says) > 1 else says[-1]
-        besides = _filled(summary, declared.besides, by_name)
-        return f"{declared.subject} {', '.join(says[:-1])}{last}{'; ' * bool(besides)}{besides}."
+    if says := [text for part in declared.says if (text := _filled(summary, part, by_name))]:
+        return _TEXTS.line("answer", declared.subject, says, _filled(summary, declared.besides, by_name))
     if is_of_programs(summary) and (text := program_answer(summary)):
         return text
-    names = Counter(tile.name for tile in told)
-    whole = {
-        id(tile): summary.figures[tile.figure].name if names[tile.name] > 1 and tile.figure is not None else tile.name
-        for tile in told
-    }
-    found = [f"{whole[id(tile)]} {_headline(tile)}" for tile in told[:3]]
-    if found:
-        return f"{'; '.join(found)}."
-    return "Nothing was measured well enough to be summed up." if shown else "Nothing was measured."
+    names = Counter(tile.name for tile in usable)
+    headlines = [
+        f"{tile.name if names[tile.name] == 1 or tile.figure is None else summary.figures[tile.figure].name} "
+        f"{_headline(tile)}"
+        for tile in usable[:3]
+    ]
+    return _TEXTS.line("plain_answer", headlines, bool(shown))
 
 
 def _headline(tile: Tile) -> str:
@@ -76,7 +73,7 @@ def _headline(tile: Tile) -> str:
 
 
 def _filled(summary: Summary, text: str, by_name: Mapping[str, Tile]) -> str:
-    """A part of the sentence with the values of its tiles; empty where one of them has none."""
+    """Return a part of the headline with the values of its tiles; "" if one of them has none."""
     if any(name not in by_name for field in _FIELD.findall(text) for name in field.split("/")):
         return ""
 
@@ -96,7 +93,7 @@ def _value_of(summary: Summary, tile: Tile) -> float:
 
 
 def _headlines(summary: Summary) -> list[Figure]:
-    """At most six figures of the table: the first of each workload, then the others, in the order of the run."""
+    """Return at most six figures of the table: the first of each workload, then the others, in the order of the run."""
     rows = [figure for figure in summary.figures if figure.show.table or figure.wrong] or list(summary.figures)
     first = {figure.workload.name: id(figure) for figure in reversed(rows)}
     chosen = sorted(rows, key=lambda figure: first[figure.workload.name] != id(figure))[:MOST]
@@ -104,7 +101,7 @@ def _headlines(summary: Summary) -> list[Figure]:
 
 
 def _plain(figure: Figure, several: Mapping[str, int], same: Mapping[str, int]) -> DeclaredTile:
-    """The tile of a figure that nobody declared; its name is whole where others begin so.
+    """Return the tile of a figure without a declaration; its name is complete if others begin with the same name.
 
     Args:
         several: how many figures begin with a name.
@@ -128,21 +125,19 @@ def _tile(summary: Summary, declared: DeclaredTile) -> Tile:
 
 
 def _missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) -> Tile:
-    return Tile(declared.name, declared.what, missing=_why_missing(summary, declared, figure))
-
-
-def _why_missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) -> str:
-    """Why there is no figure: what failed, what is still to be measured, or what the suite says of such machines."""
+    """Return a tile that states why it has no figure: a failure, launches that are left, or what the suite declares."""
     titles = {named.title for named in declared.figures}
-    if figure is not None and figure.missing:
-        return figure.missing
-    for failure in summary.run.failures:
-        request = summary.run.request_of(failure.launch)
-        if request and request.show.title in titles and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing):
-            return f"failed: {failure.reason}"
-    if left := [launch for launch in summary.run.remaining() if launch.request.show.title in titles]:
-        return f"{counted(len(left), 'launch')} left to measure"
-    return declared.missing or "not asked"
+    requests = [(one, summary.run.request_of(one.launch)) for one in summary.run.failures]
+    failures = [
+        failure.reason
+        for failure, request in requests
+        if request and request.show.title in titles and not (failure.exit == Exit.NOT_SUPPORTED and declared.missing)
+    ]
+    left = sum(launch.request.show.title in titles for launch in summary.run.remaining())
+    return Tile(
+        declared.name, declared.what,
+        missing=_TEXTS.line("missing", figure, failures[0] if failures else "", left, declared.missing),
+    )  # fmt: skip
 
 
 def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile:
@@ -152,32 +147,28 @@ def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile
     )  # fmt: skip
     if figure.wrong:
         failed = "; ".join(results.failed_texts(figure))
-        return replace(tile, number="no speed", interval=f"wrong answer: {failed}", reasons=(failed,))
-    if figure.value is None:
+        return replace(tile, number="wrong result", interval=f"failed verification: {failed}", reasons=(failed,))
+    value = figure.value
+    if value is None:
         return Tile(declared.name, declared.what, missing=figure.missing or "no launch has a value")
     texts = claims.figure_texts(figure)
+    few = value.number < stats.FEW_LAUNCHES
     tile = replace(
-        tile, number=texts.number, unit=texts.unit, interval=claims.claim_text(figure), strip=launch_strip(figure)
-    )
-    if tile.grade in _UNTOLD:
+        tile, number=texts.number, unit=texts.unit, ends=texts.ends or claims.without_interval(figure),
+        basis=_TEXTS.line("basis", figure.valid_count, figure.tried, value.kind, few) if figure.valid_count else "",
+        interval=claims.claim_text(figure), strip=launch_strip(figure),
+    )  # fmt: skip
+    if tile.grade in _UNUSABLE:
         return tile
     bar, of = None, ""
-    if declared.bar == "limit":
-        bar, of = _limit_bar(figure)
+    share, best = figure.of_limit, figure.at_limit
+    if declared.bar == "limit" and share is not None and best is not None and figure.limit:
+        limit = claims.quantity(best, figure.metric.unit, figure.metric.is_share)
+        source = figure.limit.source.partition(";")[0]
+        bar, of = ShareBar("limit", (("of limit", share),)), f"{claims.percent(share)} of {limit} ({source})"
     elif declared.compared:
         bar, of = _comparison_bar(summary, declared.compared, figure)
-    if figure.is_limit:
-        of = "; ".join(filter(None, ["is itself the limit of others", of]))
-    return replace(tile, bar=bar, of=of)
-
-
-def _limit_bar(figure: Figure) -> tuple[ShareBar | None, str]:
-    share, best = figure.of_limit, figure.at_limit
-    if share is None or best is None or figure.limit is None:
-        return None, "" if figure.is_limit else "no limit known"
-    limit = claims.quantity(best, figure.metric.unit, figure.metric.is_share)
-    source = figure.limit.source.partition(";")[0]
-    return ShareBar("limit", (("of limit", share),)), unbroken(f"{claims.percent(share)} of {limit}: {source}")
+    return replace(tile, bar=bar, of=unbroken(of))
 
 
 def _comparison_bar(summary: Summary, compared: TileComparison, headline: Figure) -> tuple[ShareBar | None, str]:
@@ -201,7 +192,7 @@ def _comparison_bar(summary: Summary, compared: TileComparison, headline: Figure
         figure = usable[side][0]
         return knob_text(knob, figure.knobs.get(knob, "?")) if knob else claims.numbered(claims.figure_texts(figure))
 
-    return ShareBar("comparison", (("compared", share),)), unbroken(_FIELD.sub(text, compared.text))
+    return ShareBar("comparison", (("compared", share),)), _FIELD.sub(text, compared.text)
 
 
 def _also(summary: Summary, also: Sequence[Also], headline: Figure) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What to do with the result of a study: the setting to take with its lines, launches, a machine, or nothing."""
+"""What to do with the result of a study: a setting with its commands, more launches, another machine, or nothing."""
 
 from __future__ import annotations
 
@@ -10,175 +10,168 @@ from octant import facts, units
 from octant.advice.findings import RunFinding
 from octant.advice.findings._program_lines import program_line
 from octant.analysis.causes import causes_of_points
+from octant.analysis.clusters import clusters, groups_text
 from octant.failure import Refusal
+from octant.placement import set_text
+from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES
-from octant.report.study.answer import (
-    adopted_settings,
-    baseline,
-    best_of_all,
-    costs,
-    middle,
-    of_measure,
-    ratio,
-    setting,
-    times,
-)
-from octant.report.study.smallest_groups import smallest_groups
-from octant.runs.programs.allowed import permissions, quoted
-from octant.runs.programs.typed import resume_line
+from octant.report.study.answer import Gain, adopted_settings, baseline_text, best_of_all, costs, middle
+from octant.report.tables.layout import fill
+from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.permissions import permissions, quoted
+from octant.stats import Grade
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
-from octant.study.factors import factor_text
+from octant.study.ratios import factor_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from octant.report.study.answer import Adopted
     from octant.request import Request
-    from octant.runs.programs.allowed import Permission
+    from octant.runs.programs.permissions import Permission
     from octant.study.outcome import Outcome
     from octant.study.parts import Cell
-    from octant.study.values import Place
+    from octant.study.values import Place, StudyValue
     from octant.study.verdict import FindingVerdict
 
 MOST_LAUNCHES = 60
-"""Launches of each combination that are proposed at once."""
+"""Launches of each configuration that are proposed at once."""
 MOST_ADOPTED = 3
 """Settings that are proposed, in the order of `adopted_settings`."""
-NOTHING_OPEN = "No setting asks for a change, and every finding has its verdict."
+NOTHING_OPEN = "No setting needs a change, and every finding has its verdict."
 LOST = ("lost time", "stolen time")
-"""Kinds of caveat that a quiet machine takes away."""
+"""Kinds of caveat that a quiet machine removes."""
 _PAGES = {"thp": "thp", **{units.bytes_text(size).replace(" ", ""): word for word, size in PAGE_BYTES.items()}}
 
 
 def steps(outcome: Outcome) -> tuple[RunFinding, ...]:
-    """What to do with the result, the most urgent first; never empty."""
+    """Return what to do with the result, the most urgent first; never empty."""
     found = [*_spoiled(outcome), *_adopt(outcome), *smallest_groups(outcome), *_keep(outcome), *_model_steps(outcome)]
     found += [*_quiet_machine(outcome), *_more_launches(outcome), *_waiting(outcome)]
     return tuple(found) or (RunFinding("nothing", "Nothing more to do here", NOTHING_OPEN, ()),)
 
 
+def _step(rule: str, part: str, lines: tuple[str, ...], effect: float = 0.0, **values: Any) -> RunFinding:
+    """Return a step whose title and text are the lines of a part of the template."""
+    title, _, body = fill("study/steps", part, **values).partition("\n")
+    return RunFinding(rule, title, " ".join(body.split("\n")), lines, gain=effect)
+
+
 def _spoiled(outcome: Outcome) -> Iterator[RunFinding]:
-    if outcome.values.wrong:
-        title = f"{units.counted(len(outcome.values.wrong), 'wrong answer')}: what they are of has no speed"
-        yield RunFinding("wrong answer", title, outcome.values.wrong[0], ("octant doctor",))
+    if wrong := outcome.values.wrong:
+        yield _step("wrong answer", "wrong", ("octant doctor",), number=len(wrong), first=wrong[0])
     if outcome.run is not None and not outcome.run.complete:
-        left = units.counted(len(outcome.run.remaining()), "launch")
-        yield RunFinding("incomplete", "Finish the run", f"{left} left.", (resume_line(outcome.run),))
+        yield _step("incomplete", "incomplete", (resume_line(outcome.run),), left=len(outcome.run.remaining()))
 
 
 def _adopt(outcome: Outcome) -> Iterator[RunFinding]:
-    """A step for each setting that is better for some measure, with what it does elsewhere."""
+    """Return a step for each setting that is better for some measure, with its effect on the others."""
     settings: dict[tuple[str, ...], list[Adopted]] = {}
     for one in adopted_settings(outcome):
         settings.setdefault(one.place[0].levels, []).append(one)
-    for levels, gained in list(settings.items())[:MOST_ADOPTED]:
-        first, speed = gained[0], gained[0].told.speed
-        lost = [
-            f"{ratio(outcome.baseline_verdicts[place])}{of_measure(outcome, place)}" for place in costs(outcome, levels)
-        ]
-        gain = f"{setting(outcome, first.place)}: {ratio(first.told)} here{of_measure(outcome, first.place)}"
-        title = f"{units.capital(gain)}, but {lost[0]}" if lost else f"Use {gain}"
-        others = [f"{ratio(one.told)}{of_measure(outcome, one.place)}" for one in gained[1:]] + lost[1:]
-        evidence = f"{speed.low:.2f} … {speed.high:.2f}: {speed.text}" if speed else ""
-        body = f"{evidence}{_where(outcome, first)}." + (f" Also {', '.join(others)}." if others else "")
-        yield RunFinding("adopt", title, body, lines_for(outcome, first.place), gain=middle(first.told))
+    for levels, (first, *more) in list(settings.items())[:MOST_ADOPTED]:
+        verdicts = outcome.baseline_verdicts
+        lost = [Gain.of(outcome, place, middle(verdicts[place])) for place in costs(outcome, levels)]
+        others = [*(Gain.of(outcome, one.place, middle(one.verdict)) for one in more), *lost[1:]]
+        axis = outcome.study.measures[first.place[0].measure].axis
+        better, start = [], ""
+        if axis is not None:
+            better = [axis.label(at) for at in first.everywhere]
+            rest = axis.values[axis.values.index(first.everywhere[0]) :]
+            start = better[0] if rest == first.everywhere and len(better) > 1 else ""
+        ratio = middle(first.verdict)
+        yield _step(
+            "adopt", "adopt", lines_for(outcome, first.place), ratio, gain=Gain.of(outcome, first.place, ratio),
+            lost=lost, interval=first.verdict.speed, axis=better, first=start, others=others,
+        )  # fmt: skip
 
 
-def _where(outcome: Outcome, one: Adopted) -> str:
-    """`; better from 16 MiB on`, where the measure has an axis."""
-    axis = outcome.study.measures[one.place[0].measure].axis
-    if axis is None:
-        return ""
-    first = axis.values.index(one.everywhere[0])
-    if axis.values[first:] == one.everywhere and len(one.everywhere) > 1:
-        return f"; better from {axis.label(one.everywhere[0])} on"
-    return f"; better at {', '.join(map(axis.label, one.everywhere))}"
+def smallest_groups(outcome: Outcome) -> Iterator[RunFinding]:
+    """Return the smallest groups of hardware threads that the first measure of pairs shows; nothing without groups."""
+    topology = outcome.values.topology
+    values = (one for by_place in outcome.values.by_cell.values() for one in by_place.values())
+    found = next((one for one in values if _has_valid_pairs(one)), None)
+    here = clusters(found.pairs, topology) if found and topology else None
+    if here is None or not here.complete or not here.found:
+        return
+    first = here.found[0]
+    cpus: frozenset[int] = max(first.groups, key=len)
+    largest = NonEmptySet(cpus, "hardware threads of a group")
+    yield _step(
+        "near", "near", (f"octant bind --place {set_text(largest)}",), number=len(first.groups),
+        what=here.names(first.groups) or "groups that the system does not report", groups=groups_text(first.groups),
+        within=first.within, between=first.between,
+    )  # fmt: skip
+
+
+def _has_valid_pairs(value: StudyValue) -> bool:
+    return bool(value.pairs) and not any(caveat.grade == Grade.INVALID for caveat in value.caveats)
 
 
 def _keep(outcome: Outcome) -> Iterator[RunFinding]:
-    """Nothing to change: only where all that was measured is shown to be the same within the margin, or to be worse."""
-    words = {told.word for told in outcome.baseline_verdicts.values()}
-    absent = len({cell.levels for cell in outcome.values.absent})
-    scope = f" {units.counted(absent, 'setting')} could not be measured." if absent else ""
-    if words == {"same"}:
-        others = units.counted(len({cell.levels for cell, _ in outcome.baseline_verdicts}), "other setting")
-        body = f"{others} measured, the same as {baseline(outcome)} within {percent(MARGIN)}.{scope}"
-        yield RunFinding("same", "Change nothing", body, ())
-    elif words and words <= {"slower", "same"}:
-        place, told = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
-        worst = f"{setting(outcome, place)} is {ratio(told)}{of_measure(outcome, place)}"
-        yield RunFinding("keep", f"Keep {baseline(outcome)}", f"Nothing is better, and {worst}.{scope}", ())
+    """Return that nothing has to change, if all measured settings are shown to be equivalent or worse."""
+    words = {verdict.word for verdict in outcome.baseline_verdicts.values()}
+    absent, base = len({cell.levels for cell in outcome.values.absent}), baseline_text(outcome)
+    if words == {"equivalent"}:
+        others = len({cell.levels for cell, _ in outcome.baseline_verdicts})
+        yield _step("same", "same", (), others=others, base=base, margin=percent(MARGIN), absent=absent)
+    elif words and words <= {"slower", "equivalent"}:
+        place, verdict = min(outcome.baseline_verdicts.items(), key=lambda one: middle(one[1]))
+        yield _step("keep", "keep", (), base=base, worst=Gain.of(outcome, place, middle(verdict)), absent=absent)
 
 
 def _more_launches(outcome: Outcome) -> Iterator[RunFinding]:
-    run = outcome.run
-    if run is None:
+    if outcome.run is None:
         return
     have = outcome.repeats
-    open_ones = [one for one in outcome.verdicts if one.status == "undecided"]
-    unclear = [told for told in outcome.baseline_verdicts.values() if told.needed]
-    if open_ones:
-        title = f"{units.counted(len(open_ones), 'verdict')} need{'s' * (len(open_ones) == 1)} more launches"
-        needed = [one.more_launches for one in open_ones if one.more_launches]
-    elif unclear and not adopted_settings(outcome):
-        title = "More launches would tell the settings apart"
-        needed = [max(1, (told.needed or 0) - have) for told in unclear]
-    else:
+    undecided = [one for one in outcome.verdicts if one.status == "undecided"]
+    unclear = [one for one in outcome.baseline_verdicts.values() if one.needed]
+    if not undecided and (not unclear or adopted_settings(outcome)):
         return
-    far = have + max(needed, default=have)
-    body = f"About {far} of each combination on this machine, or a quiet one."
-    repeats = min(far, max(MOST_LAUNCHES, 2 * have))
-    body += f" The line measures {repeats}, the most that are proposed at once." if repeats < far else ""
-    body = body if needed else "How many is not known: their intervals lie about the bar."
-    yield RunFinding("launches", title, body, (f"{_run_line(outcome)} --repeats {repeats}",))
+    needed = [one.more_launches for one in undecided if one.more_launches]
+    needed = needed if undecided else [max(1, (one.needed or 0) - have) for one in unclear]
+    target = have + max(needed, default=have)
+    repeats = min(target, max(MOST_LAUNCHES, 2 * have))
+    lines = (f"{_run_line(outcome)} --repeats {repeats}",)
+    known = target if needed else 0
+    yield _step("launches", "launches", lines, open=len(undecided), needed=known, repeats=repeats)
 
 
 def _quiet_machine(outcome: Outcome) -> Iterator[RunFinding]:
-    """What lost over half of its time: one step for all findings that rest on it."""
+    """Return one step for all findings whose launches lost more than half of their time."""
     spoiled = [one for one in outcome.verdicts if one.caveat in LOST]
     lost = causes_of_points(outcome.run.points) if outcome.run else None
     if not spoiled or outcome.run is None or lost is None:
         return
-    by_others = lost.other_processes >= lost.lost / 2
-    took, was = (
-        f"Other work took {percent(lost.other_processes)} of the time",
-        f"{percent(lost.lost)} of the time was lost",
-    )
-    wait = f"{units.counted(len(spoiled), 'finding')} wait{'s' * (len(spoiled) == 1)}"
-    title = f"{took if by_others else was}: {wait} for a quiet machine"
-    body = "They rest" if len(spoiled) > 1 else "It rests"
-    body += " on launches that lost over half of their time. Find what takes it, then measure again."
+    others = percent(lost.other_processes) if lost.other_processes >= lost.lost / 2 else ""
     repeats = max(outcome.repeats, outcome.study.repeats, LEAST_ROUNDS)
     lines = ("octant doctor", f"{_run_line(outcome)} --repeats {repeats}")
-    yield RunFinding("lost time", title, body, lines)
+    yield _step("lost time", "quiet", lines, others=others, lost=percent(lost.lost), findings=len(spoiled))
 
 
 def _waiting(outcome: Outcome) -> Iterator[RunFinding]:
-    """Findings that cannot be tested here: the machine to carry them to, or the reason."""
-    for reason, (machine, wanting) in waiting(outcome).items():
-        if wanting[0].caveat in LOST:
+    """Return the findings that cannot be tested here, with the machine that they need, or the reason."""
+    for reason, (machine, untested) in waiting(outcome).items():
+        findings = len({one.finding.id for one in untested})
+        if untested[0].caveat in LOST:
             continue
-        findings = {one.finding.id for one in wanting}
-        count = units.counted(len(findings), "finding")
         if machine:
-            body = f"{count} wait{'s' * (len(findings) == 1)} for it: {reason}."
             line = f"{_run_line(outcome)}  # there"
-            yield RunFinding("machine", f"Carry the question to {machine}", body, (line,))
+            yield _step("machine", "elsewhere", (line,), machine=machine, findings=findings, reason=reason)
         else:
             line = f"octant study show {_word(outcome)}"
-            yield RunFinding("untestable", f"{count} cannot be tested here", f"{units.capital(reason)}.", (line,))
+            yield _step("untestable", "untestable", (line,), findings=findings, reason=reason)
 
 
 def waiting(outcome: Outcome) -> dict[str, tuple[str, list[FindingVerdict]]]:
-    """The findings that cannot be tested here, by their reason, with the machine that they need (`""`: not known)."""
-    found: dict[
-        tuple[str, str], tuple[str, list[FindingVerdict]]
-    ] = {}  # caveats fold by their kind: texts have figures
-    for asked, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
+    """Return the findings that cannot be tested here by reason, with the machine that they need (`""`: not known)."""
+    found: dict[tuple[str, str], tuple[str, list[FindingVerdict]]] = {}  # caveats by kind, as their texts have figures
+    for test, verdict in zip(outcome.study.findings, outcome.verdicts, strict=True):
         if verdict.status == "cannot be tested here":
-            needs = [need for need in asked.needs if outcome.run and facts.missing(need, outcome.run.machine)]
+            needs = [need for need in test.needs if outcome.run and facts.missing(need, outcome.run.machine)]
             key = (verdict.caveat, "" if verdict.caveat else verdict.why)
             found.setdefault(key, (facts.wanted(needs[0]) if needs else "", []))[1].append(verdict)
     return {
@@ -190,31 +183,19 @@ def waiting(outcome: Outcome) -> dict[str, tuple[str, list[FindingVerdict]]]:
 def _model_steps(outcome: Outcome) -> Iterator[RunFinding]:
     if outcome.run is not None:
         return
-    best = best_of_all(outcome)
-    if (
-        best
-        and not outcome.study.is_scaled(best[0][0].levels)
-        and best[1].low > 1 + MARGIN
-        and outcome.study.picture != "years"
-    ):
-        name, gained = units.capital(setting(outcome, best[0])), f"{factor_text(best[1])} over {baseline(outcome)}"
-        title = f"{name}: {times(best[1].middle)} in the model{of_measure(outcome, best[0])}"
-        yield RunFinding("model", title, f"{gained}. It is a model's word: measure it where such a machine stands.", ())
-    for status, rule, verb, begin in (
-        ("does not hold", "model misses", "hold in the model", ""),
-        ("undecided", "model bounds", "decided by the model's bounds", "No launches change that: "),
-    ):
-        those = [one for one in outcome.verdicts if one.status == status]
-        if those:
-            several = len(those) > 1
-            auxiliary = ("do" if several else "does") if rule == "model misses" else ("are" if several else "is")
-            title = f"{units.counted(len(those), 'finding')} {auxiliary} not {verb}"
+    best, study = best_of_all(outcome), outcome.study
+    if best and not study.is_scaled(best[0][0].levels) and best[1].low > 1 + MARGIN and study.picture != "years":
+        gain, base = Gain.of(outcome, best[0], best[1].middle), baseline_text(outcome)
+        yield _step("model", "model", (), gain=gain, factor=factor_text(best[1]), base=base)
+    for status, rule in (("does not hold", "model misses"), ("undecided", "model bounds")):
+        if those := [one for one in outcome.verdicts if one.status == status]:
             lines = (f"octant catalogue findings {those[0].finding.id}",) if those[0].finding.document else ()
-            yield RunFinding(rule, title, f"{begin}{those[0].why}.", lines)
+            undecided, why = status == "undecided", those[0].why
+            yield _step(rule, "misses", lines, number=len(those), undecided=undecided, why=why)
 
 
 def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
-    """The lines that apply a setting: to a program of the user's where it is a placement or a variable, and here."""
+    """Return the commands that apply a setting to a program of the user, and that measure it again."""
     request = _request_of(outcome, place[0])
     if request is None:
         return ()
@@ -238,7 +219,7 @@ def lines_for(outcome: Outcome, place: Place) -> tuple[str, ...]:
 
 
 def _place_line(outcome: Outcome, request: Request) -> list[str]:
-    """The line that writes placement, memory and pages in a launcher's words; none where nothing is placed."""
+    """Return the command that prints placement, memory and pages for a launcher; empty if nothing is placed."""
     pages, memory = _PAGES.get(request.knobs.get("pages", ""), ""), request.knobs.get("memory", "")
     shape = request.shape.place or (f"{request.shape.ranks}x{request.knobs.get('threads', '1')}" if pages else "")
     if not shape or request.knobs.get("pin") == "none":
@@ -262,7 +243,7 @@ def _request_of(outcome: Outcome, cell: Cell) -> Request | None:
 
 
 def _run_line(outcome: Outcome) -> str:
-    """The command that runs the study, with what it has to be allowed; nothing that the store names is started."""
+    """Return the command that runs the study, with the permissions that it needs."""
     words: tuple[Permission, ...] = ()
     with contextlib.suppress(Refusal):  # its launcher cannot be recognised here
         words = permissions(outcome.run.requests) if outcome.run else ()
@@ -270,5 +251,5 @@ def _run_line(outcome: Outcome) -> str:
 
 
 def _word(outcome: Outcome) -> str:
-    """The study as a word of the command: its name, or its file's."""
+    """Return the study as an argument of the command: its name, or its file."""
     return outcome.name if outcome.name in file.names() else shlex.quote(f"{outcome.name}.toml")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from octant import __version__, catalogue, output, units
 from octant.report.page import html
-from octant.report.page.run_page import period_text
+from octant.report.screen.first_screen import period_text
 from octant.report.study import text as study
 from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, counts, reliability
-from octant.report.study.further import further_tables, larger_tables
 from octant.report.study.pictures import pictures
+from octant.report.study.rows import further_tables, larger_tables
 from octant.store import files
 from octant.study.outcome import Outcome
 from octant.study.verdict import FindingVerdict, Status
@@ -59,8 +59,8 @@ def render(outcome: Outcome) -> str:
 def why_text(verdict: FindingVerdict) -> str:
     """Why a verdict is what it is, without the values that have columns of their own."""
     text = f"{verdict.why}{verdict.remark}"
-    text = text.removeprefix(f"{verdict.there_text} there, ") if verdict.there else text
-    text = text.removeprefix(f"{verdict.here_text} here").lstrip(" ,:") if verdict.here else text
+    text = text.removeprefix(f"published {verdict.there_text}, ") if verdict.there else text
+    text = text.removeprefix(verdict.here_text).lstrip(" ,:") if verdict.here else text
     return units.capital(text)
 
 

@@ -24,10 +24,10 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.study.rows import places as places_of
-from octant.study.factors import stated
 from octant.study.local_reference import THIS_MACHINE
 from octant.study.parts import Cell, number
 from octant.study.question import quantities
+from octant.study.ratios import stated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,14 +1,13 @@
-"""A study for the terminal and for programs: the published table beside ours, and a verdict for each finding."""
+"""A study for the terminal and for programs: the published table with ours, and a verdict for each finding."""
 
 import json
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from msgspec import to_builtins
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from octant import facts, stats
 from octant.launch.link import why_no_link
@@ -16,124 +15,89 @@ from octant.machine import Machine
 from octant.report.charts.terminal import bar
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, counts, reliability
-from octant.report.study.further import FurtherTable, further_tables, larger_tables
 from octant.report.study.rows import (
     MODEL_ENDS,
     UNSURE_RATIOS,
+    FurtherTable,
+    StudyPlace,
     columns_and_rows,
     ends_texts,
+    further_tables,
     is_invalid,
+    larger_tables,
     places,
     stated_value,
 )
+from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import console, render, screen_columns
-from octant.request import Request
-from octant.runs.declared import nothing_fits
-from octant.runs.programs.allowed import command_lines, permissions, quoted
-from octant.runs.programs.typed import resume_line
+from octant.runs.cell_costs import explain_no_fit
+from octant.runs.programs.command_text import resume_line
+from octant.runs.programs.permissions import command_lines, permissions, quoted
 from octant.stats.grades import SIGNS as REPORT_SIGNS
 from octant.study import file, kinds
 from octant.study.cells import combinations
 from octant.study.design import design
-from octant.study.factors import stated
 from octant.study.outcome import Outcome, library_of
 from octant.study.question import Study, quantities
-from octant.study.testable import count_lines, findings_asked
+from octant.study.ratios import stated
+from octant.study.testable import count_lines, studied_findings
 from octant.study.values import Bounded
 from octant.study.verdict import FindingVerdict
 
 BAR = 10  # characters of the longest bar in a table
-_NUMBER = re.compile(r"([-+−]?\d+(?:\.\d+)?)")
 WIDTH = 100  # columns into which the bars must fit, where no width is known
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
 
 
 def list_text(machine: Machine) -> str:
-    """The studies that come with Octant, and how many published findings they test here."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("study", no_wrap=True)
-    table.add_column("findings", justify="right")
-    table.add_column("question", overflow="fold")
+    """Return the studies of Octant, and how many published findings they can test on this machine."""
     found = file.entries()
-    for name, study in found.working.items():
-        table.add_row(name, str(len({asked.id for asked in study.findings})), study.question)
-    for name, one in found.broken.items():
-        table.add_row(name, "", escape(f"cannot be read here ({one.reason})"))
-    for name, one in kinds.entries().broken.items():
-        table.add_row(f"(kind of test) {name}", "", escape(f"cannot be used here ({one.reason})"))
-    counted = count_lines(findings_asked(machine, library_of, why_no_link))
+    rows = [
+        (name, str(len({test.id for test in study.findings})), study.question) for name, study in found.working.items()
+    ]
+    rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
+    rows += [(f"(kind of test) {n}", "", f"cannot be used ({one.reason})") for n, one in kinds.entries().broken.items()]
     width = max(60, screen_columns(WIDTH))
-    lines = (line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7))
-    return "\n".join([render(table), "", *lines])
+    counted = count_lines(studied_findings(machine, library_of, why_no_link))
+    lines = [line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7)]
+    return "\n".join([text_table(("=study", ">findings", "question"), rows), "", *lines])
 
 
 def list_json(machine: Machine) -> str:
-    """The same, for programs; with why findings cannot be tested here, and why studies cannot be read."""
+    """Return the same as JSON, with the reasons why findings cannot be tested here and studies cannot be read."""
     studies = file.entries()
-    why_not = {one.id: one.why_not for one in findings_asked(machine, library_of, why_no_link) if one.why_not}
-    found = (
-        (name, study, list(dict.fromkeys(one.id for one in study.findings))) for name, study in studies.working.items()
-    )
-    return json.dumps(
-        [
-            {
-                "name": name,
-                "question": study.question,
-                "findings": ids,
-                "cannot_be_tested_here": {one: why_not[one] for one in ids if one in why_not},
-            }
-            for name, study, ids in found
-        ]
-        + [one.as_data() for one in studies.broken.values()]
-        + [{"kind_of_test": name, **one.as_data()} for name, one in kinds.entries().broken.items()],
-        indent=2,
-        ensure_ascii=False,
-    )
+    why_not = {one.id: one.why_not for one in studied_findings(machine, library_of, why_no_link) if one.why_not}
+    rows: list[Mapping[str, object]] = []
+    for name, study in studies.working.items():
+        ids = list(dict.fromkeys(one.id for one in study.findings))
+        reasons = {one: why_not[one] for one in ids if one in why_not}
+        rows.append({"name": name, "question": study.question, "findings": ids, "cannot_be_tested_here": reasons})
+    rows += [one.as_data() for one in studies.broken.values()]
+    rows += [{"kind_of_test": name, **one.as_data()} for name, one in kinds.entries().broken.items()]
+    return json.dumps(rows, indent=2, ensure_ascii=False)
 
 
 def show_text(name: str, machine: Machine) -> str:
-    """What a study asks, and what of it this machine can answer.
+    """Return the question of a study, and the configurations that this machine can measure.
 
     Raises:
         StudyError: no such study.
     """
     study = file.load(name)
-    lines = [f"{name}: {study.question}", ""]
-    for factor, levels in study.factors.items():
-        lines.append(f"  {factor}: {', '.join(levels)}  (baseline: {study.baseline[factor]})")
-    lines += [f"  measure {name}: {_measured_text(study, name)}" for name in study.measures]
-    if study.source == "model":
-        return "\n".join([*lines, "", f"Asks a model: octant study report {name}"])
-    plan = design(study, machine, 0, library_of(study), why_no_link, nothing_fits)
-    lines += ["", f"Here: {len(plan.questions)} of {len(combinations(study)) * len(study.measures)} cells, "]
-    lines[-1] += f"{study.repeats} launches of each"
-    reasons: dict[str, int] = {}
-    for reason in plan.absent.values():
-        reasons[reason] = reasons.get(reason, 0) + 1
-    lines += [f"  {count} cannot be asked: {reason}" for reason, count in reasons.items()]
-    lines += _programs_lines(plan.requests)
-    lines += ["", "Findings:" if study.findings else "It tests no published finding."]
-    for asked in study.findings:
-        why = [text for need in asked.needs if (text := facts.missing(need, machine))]
-        lines.append(f"  {asked.id}" + (f" (cannot be tested here: {why[0]})" if why else ""))
-    return "\n".join(lines)
-
-
-def _programs_lines(requests: Sequence[Request]) -> list[str]:
-    """The command lines of a study's programs, and what the user has to allow; empty where it names none."""
-    if not (lines := command_lines(requests)):
-        return []
-    found = ["", "Programs:", *(f"  {line}" for line in lines)]
-    needed = permissions(requests)
-    return [
-        *found,
-        "  Allowed by:" * bool(needed),
-        *(f"    --allow {quoted(one.word)}: {quoted(one.what)}" for one in needed),
-    ]
+    measured = study.source != "model"
+    plan = design(study, machine, 0, library_of(study), why_no_link, explain_no_fit) if measured else None
+    missing = [(t.id, [why for n in t.needs if (why := facts.missing(n, machine))]) for t in study.findings]
+    return fill(
+        "study/report", "show", name=name, study=study, plan=plan, total=len(combinations(study)) * len(study.measures),
+        measures=[(measure, _measure_text(study, measure)) for measure in study.measures],
+        reasons=Counter(plan.absent.values()) if plan else {},
+        programs=command_lines(plan.requests) if plan else (), permissions=[(quoted(one.word), quoted(one.what)) for one in permissions(plan.requests)] if plan else (),
+        findings=[(id_, why[0] if why else "") for id_, why in missing],
+    )  # fmt: skip
 
 
 def show_json(name: str) -> str:
-    """The study file, for programs.
+    """Return the study file as JSON.
 
     Raises:
         StudyError: no such study.
@@ -141,69 +105,46 @@ def show_json(name: str) -> str:
     return json.dumps({"name": name, **to_builtins(file.load(name))}, indent=2)
 
 
-def _measured_text(study: Study, name: str) -> str:
+def _measure_text(study: Study, name: str) -> str:
     measure = study.measures[name]
     knobs = {**study.knobs, **measure.knobs, **measure.arguments}
-    said = " ".join(f"{key}={value}" for key, value in knobs.items())
+    settings = " ".join(f"{key}={value}" for key, value in knobs.items())
     axis = f", along {measure.axis.knob}" if measure.axis else ""
     every = [measure.link, *(level.link for levels in study.factors.values() for level in levels.values())]
     links = "".join(f", over an emulated link of {link}" for link in dict.fromkeys(filter(None, every)))
     command = " ".join(map(quoted, measure.command))
-    return f"{measure.workload or measure.model or command} {said}{axis}{links}"
+    return f"{measure.workload or measure.model or command} {settings}{axis}{links}"
 
 
 def report_text(outcome: Outcome) -> str:
-    """The answer, the published table beside ours, the verdicts, and what to do: in the words of the page."""
+    """Return the answer, the published table with ours, the verdicts, and what to do next."""
     width, found = max(60, screen_columns(WIDTH)), reliability(outcome)
-    counted = " · ".join(f"{number} {words}" for number, words in counts(outcome)) if outcome.verdicts else ""
-    believed = f"{REPORT_SIGNS[found.grade]} {found.grade.capitalize()}: {found.text}"
-    lines = [f"{outcome.name}: {outcome.study.question}", about(outcome), ""]
-    lines += [line for text in (answer(outcome), counted, believed) for line in textwrap.wrap(text, width)]
-    for measure in outcome.study.measures:
-        lines += ["", _table_text(outcome, measure)] if places(outcome, measure) else []
-    for table in (*larger_tables(outcome.predictions), *further_tables(outcome.study)):
-        lines += ["", _further_text(table, width)]
-    lines += [line for why in outcome.predictions.why_none for line in textwrap.wrap(f"No prediction: {why}", width)]
-    absent = absent_texts(outcome)
-    if absent:
-        lines += ["", "Not measured:", *(f"  {text}" for text in absent)]
-    if outcome.values.wrong:
-        lines += ["", "WRONG ANSWERS (they have no speed):", *outcome.values.wrong]
-    if outcome.verdicts:
-        lines += ["", _verdicts_text(outcome)]
-    lines += ["", "What to do with it"]
-    for number, step in enumerate(steps(outcome), 1):
-        text = f"{number}. {step.title}. {step.body}"
-        lines += [*textwrap.wrap(text, width, subsequent_indent="   "), *(f"     {line}" for line in step.lines)]
-    return "\n".join([*lines, *(f"Note: {note}" for note in outcome.study.notes)])
+    tables = [_table_text(outcome, measure) for measure in outcome.study.measures if places(outcome, measure)]
+    further = (*larger_tables(outcome.predictions), *further_tables(outcome.study))
+    return fill(
+        "study/report", "report", outcome=outcome, about=about(outcome), width=width, answer=answer(outcome),
+        counts=counts(outcome), sign=REPORT_SIGNS[found.grade], reliability=found,
+        tables=[*tables, *(_further_text(table, width) for table in further)], absent=absent_texts(outcome),
+        verdicts=_verdicts_text(outcome) if outcome.verdicts else "", steps=steps(outcome),
+    )  # fmt: skip
 
 
 def _further_text(table: FurtherTable, width: int) -> str:
-    shown = Table(title=table.title, title_justify="left", box=None, pad_edge=False)
-    for column in table.header:
-        shown.add_column(column, justify="right" if column is table.header[-1] else "left")
-    for cells in table.rows:
-        shown.add_row(*map(escape, cells))
     caption = textwrap.wrap(table.caption, width, initial_indent="  ", subsequent_indent="  ")
-    return "\n".join([render(shown), *caption])
+    return "\n".join([text_table([*table.header[:-1], f">{table.header[-1]}"], table.rows, table.title), *caption])
 
 
 def about(outcome: Outcome) -> str:
-    """Where and how the values came about, in a line."""
-    run = outcome.run
-    if run is None or run.study is None:
-        own = f"; this machine: {outcome.own.machine}, run {outcome.own.id}" if outcome.own.id else ""
-        values = "published values" if outcome.study.is_published else "values of a model; nothing was measured"
-        return f"{values}{own}"
-    state = "" if run.complete else f", INCOMPLETE ({resume_line(run)})"
-    return (
-        f"run {run.id} on {run.machine.name}: {outcome.repeats} launches of each combination, "
-        f"in random order (seed {run.study.seed}){state}"
-    )
+    """Return the source of the values in one line."""
+    run = outcome.run if outcome.run and outcome.run.study else None
+    return fill(
+        "study/report", "about", run=run, repeats=outcome.repeats if run else 0, resume=resume_line(run) if run else "",
+        published=outcome.study.is_published, machine=outcome.own,
+    )  # fmt: skip
 
 
 def absent_texts(outcome: Outcome) -> list[str]:
-    """What was not measured, by reason."""
+    """Return what was not measured, by reason."""
     reasons: dict[str, list[str]] = {}
     for cell, reason in outcome.values.absent.items():
         reasons.setdefault(reason, []).append(str(cell))
@@ -217,98 +158,70 @@ def absent_texts(outcome: Outcome) -> list[str]:
 
 
 def _table_text(outcome: Outcome, measure: str) -> str:
-    """The table, with bars where they fit; caveats stand below it once, by number."""
+    """Return the table, with bars where they fit; each row names its worst caveat, whose text is below the table."""
     columns, rows = columns_and_rows(outcome, measure)
-    known: dict[str, list[str]] = {}
+    found = places(outcome, measure)
+    texts: dict[str, list[str]] = {}
     if columns[-1] == "caveats":
-        columns = [*columns[:-1], "!"]
-        ours = [place.ours for place in places(outcome, measure)]
-        rows = [
-            [*cells[:-1], _caveat_numbers(stats.warnings(o.caveats) if o else (), known)]
-            for cells, o in zip(rows, ours, strict=True)
-        ]
-    bars = _bars(outcome, measure)
+        columns = [*columns[:-1], "caveat"]
+        worst = [_worst_caveat(place) for place in found]
+        rows = [[*cells[:-1], one.kind if one else ""] for cells, one in zip(rows, worst, strict=True)]
+        for one in filter(None, worst):
+            texts.setdefault(one.kind, []).append(one.text)
+    bars = _bars(found)
     shown = _table(measure, columns, rows, bars)
     if not bars or console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
-    caveats = (f"  doubt {number}: {_caveat_text(texts)}" for number, texts in enumerate(known.values(), 1))
-    unsure = any(is_invalid(place.ours) for place in places(outcome, measure))
+    more = {kind: f" (and {len(those) - 1} more)" * (len(those) > 1) for kind, those in texts.items()}
     signs = [f"  [ ] {MODEL_ENDS}"] * ("model" in columns)
-    signs += [f"  Not as asked, or not measurable: see caveats; {UNSURE_RATIOS}"] * unsure
+    signs += [f"  Not as requested, or not measurable: see the caveats; {UNSURE_RATIOS}"] * any(
+        is_invalid(place.ours) for place in found
+    )
+    caveats = [f"  {kind}: {those[0]}{more[kind]}" for kind, those in texts.items()]
     return "\n".join([render(shown), *(f"  [ ] {text}" for text in ends_texts(outcome, measure)), *signs, *caveats])
 
 
+def _worst_caveat(place: StudyPlace) -> stats.Caveat | None:
+    caveats = [one for one in (place.ours.caveats if place.ours else ()) if one.grade > stats.Grade.NOTE]
+    return max(caveats, key=lambda one: one.grade, default=None)
+
+
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:
-    """The table, with the bars, if any, behind our values."""
+    """Return the table, with the bars, if any, after our values."""
     shown = Table(title=measure, title_justify="left", box=None, pad_edge=False)
     behind = columns.index("here") + 1
     for n, column in enumerate(columns):
         if column in ("here", "there", "model") or column.startswith("×"):
             wraps = column in ("× baseline", "× model")
             shown.add_column(column, justify="right", no_wrap=not wraps, min_width=len(column) if wraps else None)
-        elif column == "!":
-            shown.add_column(column, no_wrap=True)
         else:
-            words_of = [word for cells in rows for word in cells[n].split()]
-            shown.add_column(column, min_width=max(map(len, [*column.split(), *words_of]), default=1))
+            words = [word for cells in rows for word in cells[n].split()]
+            shown.add_column(column, min_width=max(map(len, [*column.split(), *words]), default=1))
         if bars and n + 1 == behind:
             shown.add_column("", no_wrap=True)
     for n, cells in enumerate(rows):
-        shown.add_row(*cells[:behind], *bars[n : n + 1], *cells[behind:])
+        shown.add_row(*map(Text, (*cells[:behind], *bars[n : n + 1], *cells[behind:])))
     return shown
 
 
-def _bars(outcome: Outcome, measure: str) -> list[str]:
-    """A bar for each of our values, the largest full; none where there are no two to compare."""
-    values = [place.ours.value.middle if place.ours else None for place in places(outcome, measure)]
+def _bars(found: Sequence[StudyPlace]) -> list[str]:
+    """Return a bar for each of our values, the largest full; none with fewer than two values."""
+    values = [place.ours.value.middle if place.ours else None for place in found]
     most = max((value for value in values if value is not None), default=0.0)
     if most <= 0 or sum(value is not None for value in values) < 2:
         return []
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _caveat_numbers(caveats: Sequence[str], known: dict[str, list[str]]) -> str:
-    """Caveats as numbers; `known` learns the texts of each, which differ in their values alone."""
-    for caveat in caveats:
-        known.setdefault(_kind_of(caveat), []).append(caveat)
-    order = list(known)
-    return " ".join(map(str, sorted({order.index(_kind_of(caveat)) + 1 for caveat in caveats})))
-
-
-def _kind_of(caveat: str) -> str:
-    return _NUMBER.sub("", _without_values(caveat))
-
-
-def _without_values(caveat: str) -> str:
-    return caveat.partition(": undisturbed ")[0]
-
-
-def _caveat_text(texts: Sequence[str]) -> str:
-    """Of one place as it is; of several without the values of one: `7 … 44 % of the time was lost to stops`."""
-    if len(set(texts)) == 1:
-        return texts[0]
-    return "".join(map(_span, zip(*(_NUMBER.split(_without_values(text)) for text in texts), strict=True)))
-
-
-def _span(parts: Sequence[str]) -> str:
-    """One text that all have, or the least and the greatest of their numbers."""
-    several = sorted(set(parts), key=lambda part: float(part.replace("−", "-"))) if len(set(parts)) > 1 else parts[:1]
-    return " … ".join(several[:: max(1, len(several) - 1)])
-
-
 def _verdicts_text(outcome: Outcome) -> str:
-    shown = Table(title="Findings", title_justify="left", box=None, pad_edge=False, show_header=False)
-    shown.add_column(no_wrap=True)
-    shown.add_column(overflow="fold")
-    said = [(SIGNS[one.status], one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts]
+    rows: list[tuple[str, str]] = []
+    every = [(SIGNS[one.status], one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts]
     above = ""
-    for (sign, name, statement, text), tests in Counter(said).items():  # of what cannot be tested all say the same
-        is_next = name == above
-        if not is_next:
-            shown.add_row(f"{sign} {name}", statement)
-        shown.add_row(sign * is_next, text + (f" ({tests} tests)" if tests > 1 else ""))
+    for (sign, name, statement, text), tests in Counter(every).items():  # tests of one finding may have the same text
+        rows += [(f"{sign} {name}", statement)] * (name != above)
+        rows.append((sign * (name == above), text + (f" ({tests} tests)" if tests > 1 else "")))
         above = name
-    return render(shown)
+    return text_table(("=", ""), rows, "Findings")
 
 
 def report_json(outcome: Outcome) -> str:
@@ -379,7 +292,7 @@ def _verdict_json(verdict: FindingVerdict) -> Mapping[str, object]:
         "status": verdict.status,
         "why": verdict.why,
         "here": None if here is None else _ends(stated(here)),
-        "here_is": verdict.here_is,
+        "here_is": verdict.interval_text,
         "there": verdict.there,
         "more_launches": verdict.more_launches,
         "predicted": verdict.predicted,

@@ -14,6 +14,7 @@ from octant.failure import Exit, Refusal
 from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
+from octant.report.tables.layout import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -117,7 +118,9 @@ def _rows_text(summary: Summary, benchmark: Benchmark) -> str:
         lines.append((f"{test[0]}, {_ranks_text(test[1])}{_settings(common)}",))
         lines += [_cells(row, common, limits) for row in several]
     title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
-    return "\n".join([title, *_aligned(lines), *_missing(rows), *_notes(summary, benchmark, shown, limits)])
+    return "\n".join(
+        [title, *aligned(lines, right=(1, 2, 3, 4)), *_missing(rows), *_notes(summary, benchmark, shown, limits)]
+    )
 
 
 def _ranks_text(ranks: int | None) -> str:
@@ -154,22 +157,6 @@ def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> 
     )
 
 
-def _aligned(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns as wide as their cells; a line of one cell is a heading."""
-    full = [line for line in lines if len(line) > 1]
-    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
-    left = {0, len(widths) - 1, len(widths) - 2, len(widths) - 3}
-    return [
-        line[0]
-        if len(line) == 1
-        else "  ".join(
-            cell.ljust(wide) if place in left else cell.rjust(wide)
-            for place, (cell, wide) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
-
-
 def _missing(rows: Sequence[BenchmarkRow]) -> list[str]:
     reasons = dict.fromkeys((row.test, row.reason) for row in rows if row.reason)
     return ["Not measured:", *(f"  {test}: {reason}" for test, reason in reasons)] if reasons else []
@@ -180,11 +167,11 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
         return []
     name = benchmark.short_name
     if summary.run.imported:
-        return [*benchmark.notes, f"The values are {summary.run.source}; of several outputs they are medians."]
+        return [*benchmark.notes, f"The values are {summary.run.source}; with several outputs they are medians."]
     found = [
         *benchmark.notes,
-        f"as {name}: the same samples reduced as {name} does, with the least time, where that is not our median.",
-        f"baseline: {name}'s algorithm; optimised: another one for the same data, checked as {name} checks it.",
+        f"as {name}: the same samples, reduced by the rule of {name} (minimum time) if it differs from the median.",
+        f"baseline: the algorithm of {name}; optimised: a different algorithm for the same data, with the same verification.",
     ]
     if of_peak := over_peak(summary, benchmark):
         peak, figures = of_peak
@@ -195,11 +182,11 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
             for one in figures
         ]
         if texts:
-            found.append(f"Over the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
+            found.append(f"Relative to the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
     found += claims.legend(figure.value for figure in summary.figures)
     found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
     if any(row.invalid for row in shown):
-        found.append(f"{UNMEASURABLE}: the value says nothing here; octant report {summary.run.id} says why.")
+        found.append(f"{UNMEASURABLE}: not measurable; for the reason, see octant report {summary.run.id}.")
     if any(row.caveats and not row.invalid for row in shown):
-        found.append(f"* limited here; octant report {summary.run.id} says why.")
+        found.append(f"* limited reliability; for the reason, see octant report {summary.run.id}.")
     return found

@@ -1,15 +1,16 @@
-"""The runs of a store, one per row."""
+"""The runs of a store, a row for each."""
 
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from octant.report.tables.layout import aligned
 from octant.store import Listed
 from octant.units import counted
 
 LEAST_PREFIX = len("20261121-214530-123")
-"""Characters of an id that a table shows at least: the time at which the run began, to the millisecond."""
+"""Minimum length of an id in a table: the time at which the run began, to the millisecond."""
 
 
 def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
@@ -23,29 +24,25 @@ def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
 
 
 def as_text(rows: Sequence[Listed]) -> str:
-    """A table for the terminal; padded here, since thousands of rows take a table of rich's seconds.
+    """Return a table for the terminal.
 
     Args:
-        rows: all runs of the store, so that the shown prefixes are unique; those that cannot be read are left out.
+        rows: all runs of the store, so that the shown prefixes are unique; those that cannot be read are excluded.
     """
     short, runs = short_ids(row.id for row in rows), [row for row in rows if not row.refused]
     if not runs:
-        return "The store is empty; `octant evaluate` makes a first run."
-    cells = [("run", "machine", "points", "state", "asked")]
+        return "The store is empty. Start with: octant evaluate --quick"
+    cells = [("run", "machine", "measurements", "state", "command")]
     for run in runs:
         state = f"{counted(run.left, 'launch')} left" if run.left else "complete"
         state = "imported" if run.who.startswith("import ") else state
         failed = f", {run.failures} failed" if run.failures else ""
         cells.append((short[run.id], run.machine, str(run.points), state + failed, run.title))
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        f"{name:{widths[0]}}  {on:{widths[1]}}  {points:>{widths[2]}}  {state:{widths[3]}}  {asked}".rstrip()
-        for name, on, points, state, asked in cells
-    )
+    return "\n".join(aligned(cells, right=(2,)))
 
 
 def as_json(runs: Sequence[Listed]) -> str:
-    """The same rows, for programs."""
+    """Return the same rows as JSON."""
     rows = [
         {
             "id": run.id,

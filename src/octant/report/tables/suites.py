@@ -2,30 +2,25 @@
 
 import json
 
-from rich.markup import escape
-from rich.table import Table
-
 from octant import suites
-from octant.report.terminal import render
+from octant.report.tables.layout import text_table
 
 
 def suites_text() -> str:
-    """A table of the suites. One whose file cannot be read has its error, workloads that are absent the reason."""
-    table = Table(box=None, pad_edge=False)
-    for name in ("suite", "requests", "title"):
-        table.add_column(name, overflow="fold", justify="right" if name == "requests" else "left")
+    """Return a table of the suites, with the errors of unreadable files and the reasons of absent workloads."""
+    rows: list[tuple[object, ...]] = []
     found = suites.entries()
     for name, suite in found.working.items():
-        table.add_row(name, str(len(suite.requests)), escape(suite.title))
+        rows.append((name, len(suite.requests), suite.title))
         for why in suites.absent(suite, name).values():
-            table.add_row("", "", escape(f"{why}; its requests are left out"))
+            rows.append(("", "", f"{why}; its requests are excluded"))
     for name, one in found.broken.items():
-        table.add_row(name, "", escape(f"cannot be read here ({one.reason})"))
-    return render(table)
+        rows.append((name, "", f"cannot be read ({one.reason})"))
+    return text_table(("=suite", ">requests", "title"), rows)
 
 
 def suites_json() -> str:
-    """The same, for programs; a suite that cannot be read has `name`, `file`, `line` and `error`."""
+    """Return the same as JSON; a suite that cannot be read has `name`, `file`, `line` and `error`."""
     found = suites.entries()
     rows = [
         {

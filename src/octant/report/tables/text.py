@@ -1,4 +1,4 @@
-"""The terminal table: one row per figure, with what it claims, its share of the limit and what casts doubt on it."""
+"""The terminal table: one row per figure, with its interval, its share of the limit and its worst caveat."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from octant.analysis.names import distinct_names
 from octant.analysis.program import OF_THE_SYSTEM
 from octant.program import is_program
 from octant.report import claims, results
-from octant.report.charts.bars.choice import choice_texts
+from octant.report.charts.bars.bars import choice_texts
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.screen.text import screen_lines, wrapped
 from octant.report.terminal import screen_columns
-from octant.runs.programs.typed import resume_line
 from octant.workload import Choice
 
 if TYPE_CHECKING:
@@ -36,23 +35,23 @@ if TYPE_CHECKING:
 
 Sources: TypeAlias = Literal["all", "names", "none"]
 ABSENT = "Missing in this installation"
-"""Heading of what a report lacks."""
+"""Heading of the workloads that are not installed."""
 BAR = 8
 LEAST_TITLE = 24
 
 
 def show(report: RunReport, file: TextIO | None = None, notes: bool = False, sources: Sources = "all") -> None:
-    """Prints a run to `file` (default: standard output), as wide as it is; `notes`: with the caveats that are notes."""
+    """Print a run to `file` (default: standard output), as wide as it is; `notes`: with the caveats that are notes."""
     put(lambda width: lines(report, width, notes, sources), file or sys.stdout)
 
 
 def show_pictures(pictures: Sequence[Picture]) -> None:
-    """Prints the pictures of a run in characters."""
+    """Print the pictures of a run in characters."""
     put(lambda width: [line for picture in pictures for line in picture_lines(picture, width)], sys.stdout)
 
 
 def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
-    """Prints the lines that `draw` gives for a width: coloured on a terminal only, in characters it can take."""
+    """Print the lines that `draw` returns for a width: coloured on a terminal only, in characters it can take."""
     encoding = file.encoding or "utf-8"
     plain = not encoding.lower().replace("-", "").startswith("utf")
     terminal = file.isatty()
@@ -64,13 +63,13 @@ def put(draw: Callable[[int], list[Text]], file: TextIO) -> None:
 
 
 def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sources = "all") -> list[Text]:
-    """The report as styled lines of at most `width` columns.
+    """Return the report as styled lines of at most `width` columns.
 
     Args:
-        sources: what is said of the machine's sources that disagree: all, what they disagree about, or nothing.
+        sources: disagreements of the machine's sources: in full, by name, or none.
     """
     summary, first = report.summary, report.first
-    found = [*_head(summary, width), *screen_lines(first, width), Text(), *_table(summary, max(width, 60), notes)]
+    found = [*screen_lines(first, summary.run.id, width, notes), Text(), *_table(summary, max(width, 60), notes)]
     found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += _list("Failed", failed, width, "red")
@@ -82,14 +81,14 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
 
 
 def _file_texts(run: StoredRun) -> list[str]:
-    """Where the files of programs are, and one line for each launch of a kernel that left some."""
+    """Return the folder of the files of programs, and one line for each launch of a kernel that stored files."""
     records: list[Point | Failure] = [*run.points, *run.failures]
     kernels = results.kept_file_texts(one for one in records if not is_program(one.workload))
     return [*results.program_file_texts(records, run.folder), *(f"{launch}: {text}" for launch, text in kernels)]
 
 
 def _best(summary: Summary, width: int) -> list[Text]:
-    """Where a workload offers several ways to do the same: the best, and what the worst costs."""
+    """Return the best of several variants of an operation, and the loss with the worst."""
     found = []
     for workload, figures in summary.by_workload():
         for knob in (picture.x for picture in workload.pictures if isinstance(picture, Choice)):
@@ -102,12 +101,12 @@ def _disagreements(found: Sequence[Disagreement], width: int, sources: Sources) 
         return []
     if sources == "names":
         subjects = "; ".join(clean(one.subject) for one in found)
-        return [Text(), *wrapped(f"Sources disagree about: {subjects} (octant machine says how)", width, "", 2)]
+        return [Text(), *wrapped(f"Sources disagree about: {subjects} (see octant machine)", width, "", 2)]
     statements = [
-        f"{d.subject}: {'; '.join(f'{source} says {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
+        f"{d.subject}: {'; '.join(f'{source}: {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
         for d in found
     ]
-    return _list("Where sources disagree", statements, width)
+    return _list("Disagreements between sources", statements, width)
 
 
 @dataclass(frozen=True)
@@ -121,10 +120,10 @@ class _Cells:
     launches: str  # "5 of 6"
     share: float | None
     is_limit: bool
-    limit: str  # what the limit is
+    limit: str  # name of the limit
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    results: str  # values beside the headline
+    results: str  # further values
     wrong: bool
     invalid: bool
 
@@ -132,7 +131,7 @@ class _Cells:
 def _cells(figure: Figure, title: str) -> _Cells:
     value = claims.figure_texts(figure)
     warnings = stats.warnings(figure.caveats)
-    warnings += [f"WRONG ANSWER: {text}" for text in results.failed_texts(figure)]
+    warnings += [f"WRONG RESULT: {text}" for text in results.failed_texts(figure)]
     warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
     values = [f"{one.name} {one.text}" for one in results.named_results(figure) if one.name not in OF_THE_SYSTEM]
     beside = "; ".join(filter(None, [*values, results.group_text(figure)]))
@@ -176,19 +175,20 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
         of = metric.name if metric.unit == "1" else f"{metric.name}, {metric.unit}"
         found += [Text(), Text.assemble((_cut(clean(workload.name), width - len(of) - 3), "bold"), (f" · {of}", "dim"))]
         for row in rows:
-            found += _row_lines(row, wide, width, beside, limits)
+            found += _row_lines(row, wide, width, beside, limits, notes)
             found += wrapped(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
     links = dict.fromkeys(figure.link for _, figures in shown for figure in figures if figure.link)
     below = [claims.link_text(link) for link in links]
     below += [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
     found += [Text()] if below else []
     found += [line for text in below for line in wrapped(text, width, "dim", 3)]
-    hidden = 0 if notes else sum(len(row.notes) for row in every)
-    return [*found, *wrapped(f"{units.counted(hidden, 'note')}; --notes shows them" * bool(hidden), width, "dim", 0)]
+    hidden = 0 if notes else sum(len(row.notes) + max(0, len(row.warnings) - 1) for row in every)
+    more = f"{units.counted(hidden, 'further note')}; show them with --notes" * bool(hidden)
+    return [*found, *wrapped(more, width, "dim", 0)]
 
 
 def _cut(name: str, most: int) -> str:
-    """A name in at most so many characters, or in 20."""
+    """Return a name shortened to a number of characters, at least 20."""
     most = max(most, 20)
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
@@ -197,21 +197,24 @@ def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> 
     before = 2 + wide["title"] + 2 * bool(wide["title"]) + wide["number"]  # the word may be wider than the numbers
     text = f"{'median':>{before}} {'':{wide['unit']}}"
     text += f"  {ends:>{wide['ends']}}  {'launches':>{wide['launches']}}"
-    text += ("  of limit" + ("  " * 4 + "what the limit is") * beside) * limited
+    text += ("  of limit" + ("  " * 4 + "limit") * beside) * limited
     return Text(text.rstrip(), style="dim")
 
 
-def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str]) -> list[Text]:
-    """A row and what stands below it.
+def _row_lines(
+    row: _Cells, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str], notes: bool
+) -> list[Text]:
+    """Return a row with the lines below it.
 
     Args:
-        limits: the marks of what limits are, which learn new ones.
+        limits: marks of limits; new limits are added.
+        notes: show all caveats; otherwise, the worst in at most eight words.
     """
     titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
     above = [] if wide["title"] else [Text(f"  {titles[0]}"), *(Text(f"    {more}") for more in titles[1:])]
     line = Text("  " if above else f"  {titles[0]:<{wide['title']}}  ")
     if row.wrong:
-        line.append("wrong answer: no speed", style="bold red")
+        line.append("wrong result: no performance reported", style="bold red")
     else:
         line.append(f"{row.number:>{wide['number']}}", style="bold").append(f" {row.unit:<{wide['unit']}}")
         line.append(f"  {row.ends:>{wide['ends']}}  {row.launches:>{wide['launches']}}", style="dim")
@@ -227,35 +230,9 @@ def _row_lines(row: _Cells, wide: Mapping[str, int], width: int, beside: bool, l
     found = [*above, line] if above else [line, *(Text(f"    {more}") for more in titles[1:])]
     if row.warnings:
         style = "red" if row.wrong or row.invalid else "yellow"
-        found += wrapped(f"    ! {'; '.join(map(clean, row.warnings))}", width, style, 6)
+        texts = row.warnings if notes or row.wrong or not row.number else (claims.short_caveat(row.warnings),)
+        found += wrapped(f"    ! {'; '.join(map(clean, texts))}", width, style, 6)
     return found + (wrapped(f"    {row.results}", width, "", 6) if row.results else [])
-
-
-def _head(summary: Summary, width: int) -> list[Text]:
-    run, machine = summary.run, summary.run.machine
-    counts = {unit: len(machine.topology.groups(unit)) for unit in ("package", "core", "thread")}
-    facts = (
-        [f"imported {clean(run.source)}: nothing was measured here"]
-        if run.imported
-        else [
-            clean(machine.processor.model or machine.processor.architecture or ""),
-            ", ".join(f"{count} {unit}{'s'[: count > 1]}" for unit, count in counts.items()),
-            units.bytes_text(machine.memory_bytes),
-        ]
-    )
-    facts += [f"measured clock {summary.clock_text}"] if summary.clocks_hz else []
-    left = units.counted(len(run.remaining()), "launch")
-    state = "" if run.complete else f"incomplete: {left} left, {resume_line(run)}"
-    name = clean(machine.name)
-    title = wrapped(f"{name}  {run.title}", max(width, 40), hang=2)  # a command line may be long
-    title[0].stylize("bold", 0, len(name))
-    return [
-        *title,
-        *wrapped(" · ".join(facts), width, "dim", 2),
-        Text(f"run {run.id}, {run.started}", style="dim"),
-        *wrapped(state, width, "yellow", 2),
-        Text(),
-    ]
 
 
 def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:

@@ -1,1 +1,1 @@
-"""Runs of a user's program: its command line filled in, what is read from its output, whether its answer is right."""
+"""Runs of a user's program: placeholders of the command line, values of its output, and checks of its results."""

@@ -1,4 +1,4 @@
-"""The answer of one launch of a program: its values, its checks, and the files that others are compared with."""
+"""Results of one launch of a program: its values, its checks, and the files of the baseline."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from octant.record import MISSING, KeptFile, Result
 from octant.request import Subject
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
-from octant.runs.programs.fill import filled, filled_words, known_values
 from octant.runs.programs.grammar import implied_value
+from octant.runs.programs.placeholders import fill_text, fill_words, start_values
 from octant.runs.programs.reference import Reference
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
@@ -24,18 +24,18 @@ from octant.store import kept
 
 @dataclass(frozen=True)
 class Judging:
-    """With what the answer of a launch is judged, and where files of it are stored."""
+    """Reference data for the checks of a launch, and the folders for its files."""
 
     run: Path  # folder of the run
-    scratch: Path  # an existing folder that is removed later
-    reference: Reference | None = None  # what the baseline gave; `None`: nothing so far
-    is_baseline: bool = False  # the launch is one of the baseline itself
+    scratch: Path  # existing folder that is removed later
+    reference: Reference | None = None  # results of the baseline; `None`: not yet available
+    is_baseline: bool = False  # the launch is itself one of the baseline
     command: checks.RunCommand = run_command
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What the record of a launch says of its answer."""
+    """Values, checks and files of a launch, for its record."""
 
     results: tuple[Result, ...] = ()  # values, then checks
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -46,13 +46,13 @@ class Answered:
 def judge_launch(
     planned: Planned, end: ProgramEnd, started: datetime.datetime, measured: Sequence[Result], judging: Judging
 ) -> Answered:
-    """Read the values of a launch that ended well, carry out its checks, and store the files that these need later.
+    """Read the values of a successful launch, perform its checks, and store the files that later checks need.
 
     Args:
-        measured: what is known of every program, to which a check may refer as well.
+        measured: results that are measured for every program; checks may refer to them.
     """
     begun_s, subject = time.monotonic(), planned.launch.request.subject
-    known = known_values(planned.launch)
+    known = start_values(planned.launch)
     sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
     found = {one.name: one.value for one in measured}
     read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
@@ -71,11 +71,11 @@ def judge_launch(
 
 
 def _wanted(subject: Subject, known: Mapping[str, str]) -> list[ProgramValue]:
-    return [replace(one, source=filled(one.source, known)) for one in subject.values]
+    return [replace(one, source=fill_text(one.source, known)) for one in subject.values]
 
 
 def _implied(subject: Subject, measured: Mapping[str, float]) -> list[ProgramValue]:
-    """Return the values that only a check names."""
+    """Return the values that checks use without a description by `--value`."""
     names = {*(one.name for one in subject.values), *measured}
     checked = dict.fromkeys(check.value for check in subject.checks if check.kind == "value")
     return [implied_value(name) for name in checked if name not in names]
@@ -84,7 +84,7 @@ def _implied(subject: Subject, measured: Mapping[str, float]) -> list[ProgramVal
 def _read(
     wanted: Sequence[ProgramValue], implied: Sequence[ProgramValue], sources: Sources
 ) -> tuple[list[Result], dict[str, str]]:
-    """Return the values that a launch has, and why it lacks the others."""
+    """Return the values of a launch, and the reasons for missing ones."""
     found, missing = [], {}
     for value in (*wanted, *implied):
         try:
@@ -98,14 +98,14 @@ def _read(
 def _filled(check: ProgramCheck, known: Mapping[str, str]) -> ProgramCheck:
     return replace(
         check,
-        file=filled(check.file, known),
-        reference=filled(check.reference, known),
-        command=tuple(filled_words(check.command, known)),
+        file=fill_text(check.file, known),
+        reference=fill_text(check.reference, known),
+        command=tuple(fill_words(check.command, known)),
     )
 
 
 def _store(contents: Mapping[str, bytes], launch: str, judging: Judging) -> tuple[KeptFile, ...]:
-    """Store files with the run, durably, before the record that names them."""
+    """Store files with the run, durably, before the record that refers to them."""
     if not contents:
         return ()
     folder = judging.scratch / "judged"

@@ -1,7 +1,7 @@
-"""Which build of a program and of its libraries was started, read from its files: nothing is executed to find it out.
+"""Builds of a program and of its libraries, read from their files without executing them.
 
-A file is named by its ELF build id, else by the SHA-256 of its content. Libraries are those that the dynamic linker
-loads at the start (ld.so(8)); what a program loads later, such as the modules of an interpreter, is not among them.
+A file is identified by its ELF build id, otherwise by the SHA-256 of its content. Libraries are those that the dynamic
+linker loads at start (ld.so(8)). Libraries that are loaded later, such as modules of an interpreter, are not included.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import NoteSegment
 
-from octant.runs.programs.launching import program_name
+from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.values import open_plain
 
 MOST_LIBRARIES = 400
@@ -35,21 +35,21 @@ _TAGS = {"DT_NEEDED": "needed", "DT_RUNPATH": "runpath", "DT_RPATH": "rpath"}
 
 @dataclass(frozen=True)
 class _Elf:
-    """What an ELF file says of itself."""
+    """The relevant headers of an ELF file."""
 
     build_id: str
-    machine: str  # libraries of other architectures are passed over, as the dynamic linker does
+    machine: str  # libraries of other architectures are ignored, as in the dynamic linker
     needed: tuple[str, ...]
     folders: tuple[str, ...]  # RUNPATH or RPATH
 
 
 def builds_of(words: Sequence[str], environment: Mapping[str, str], directory: Path) -> dict[str, str]:
-    """Return the build of a program, of its script and of its libraries, by name; what cannot be read is left out.
+    """Return the builds of a program, of its script and of its libraries, by name; unreadable files are omitted.
 
     Args:
-        words: of the program, without its launcher.
-        environment: of its start.
-        directory: in which it starts.
+        words: command line of the program, without its launcher.
+        environment: its environment variables.
+        directory: its working directory.
     """
     program = find_program(words[0], environment, directory) if words else None
     if program is None:
@@ -67,7 +67,7 @@ def builds_of(words: Sequence[str], environment: Mapping[str, str], directory: P
 
 
 def find_program(word: str, environment: Mapping[str, str], directory: Path) -> Path | None:
-    """Return the file that a word starts, as execvp finds it; `None`: there is none."""
+    """Return the file that execvp would start for a name; `None`: there is none."""
     if "/" in word:
         return directory / word if os.access(directory / word, os.X_OK) else None
     places = [str(directory / one) for one in environment.get("PATH", os.defpath).split(os.pathsep)]
@@ -76,7 +76,7 @@ def find_program(word: str, environment: Mapping[str, str], directory: Path) -> 
 
 
 def libraries(program: Path, environment: Mapping[str, str], directory: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the libraries of a program and of these, by the names that ask for them, each once."""
+    """Yield the direct and indirect libraries of a program by their names, each once."""
     first = _elf(program)
     if first is None:
         return
@@ -104,7 +104,7 @@ def libraries(program: Path, environment: Mapping[str, str], directory: Path) ->
 
 
 def identity(path: Path) -> str:
-    """Return the build id of a file, else the SHA-256 of its content; "": it cannot be read."""
+    """Return the build id of a file, otherwise the SHA-256 of its content; "": the file cannot be read."""
     elf = _elf(path)
     if elf and elf.build_id:
         return elf.build_id
@@ -125,15 +125,15 @@ def _elf(path: Path) -> _Elf | None:
 
 @functools.lru_cache(maxsize=1024)
 def _read_elf(path: Path, _changed_ns: int, _size: int) -> _Elf | None:
-    """Return what an ELF file says; `None`: it is none.
+    """Return the headers of an ELF file; `None`: it is not an ELF file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with open_plain(path) as file:
         try:
             return _of_elf(ELFFile(file))
-        except (ELFError, ValueError, KeyError, AttributeError, UnicodeDecodeError):  # the file may be anything
+        except (ELFError, ValueError, KeyError, AttributeError, UnicodeDecodeError):  # any content is possible
             return None
 
 
@@ -162,14 +162,14 @@ def _digest(path: Path, _changed_ns: int, _size: int) -> str:
 
 
 def _script(words: Sequence[str]) -> str:
-    """Return the script that an interpreter is given; "": the program is no interpreter, or its code is no file."""
+    """Return the script of an interpreter; "": the program is not an interpreter, or its code is not in a file."""
     if program_name(words) == os.path.basename(words[0]):  # noqa: PTH119 - text
         return ""
     return next(word for word in words[1:] if not word.startswith("-"))
 
 
 def _shebang(program: Path) -> str:
-    """Return the interpreter that the first line of a script names; "": the program is no script."""
+    """Return the interpreter in the first line of a script; "": the program is not a script."""
     with contextlib.suppress(OSError), open_plain(program) as file:
         words = file.read(_SHEBANG_BYTES).partition(b"\n")[0].decode(errors="replace").split()
         if words and words[0].startswith("#!"):
@@ -181,7 +181,7 @@ def _shebang(program: Path) -> str:
 
 @functools.cache
 def _configured() -> tuple[str, ...]:
-    """Return the folders of /etc/ld.so.conf, in which the dynamic linker's cache has libraries."""
+    """Return the library folders of /etc/ld.so.conf."""
     found: list[str] = []
     waiting = [str(_CONFIGURATION)]
     while waiting and len(found) < MOST_LIBRARIES:

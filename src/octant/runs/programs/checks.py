@@ -1,4 +1,4 @@
-"""Whether the answer of a program is right: each check as a result with a bound."""
+"""Checks of the results of a program; each check is a result with a bound."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ from octant.program import STDERR, STDOUT, ProgramCheck
 from octant.record import UNCHECKED, RecordError, Result
 from octant.request import Subject
 from octant.runs.programs import values
-from octant.runs.programs.fill import filled
+from octant.runs.programs.placeholders import fill_text
 from octant.runs.programs.reference import Reference, digest_note, digest_of, stored_name
 from octant.runs.programs.values import MissingValueError, Sources
 from octant.store import kept
 from octant.units import differing_texts
 
 COMMAND_S = 600.0
-"""Time limit of a check command where none is asked for."""
+"""Default timeout of a check command, in seconds."""
 OUTPUT, ERRORS = "OCTANT_STDOUT", "OCTANT_STDERR"
-"""Variables of a check command: the files with what was captured of the launch."""
+"""Variables of a check command: the files with the captured output of the launch."""
 _CHUNK_BYTES = 1 << 20
 _SHOWN_CHARS = 200
 
 RunCommand = Callable[[Sequence[str], Path, Mapping[str, str], float], ProcessOutcome]
-"""Runs words in a folder with further variables and a time limit."""
+"""Runs a command in a folder with additional variables and a timeout."""
 
 
 class FailedCheckError(Exception):
-    """A check that has no value to compare, so that it fails; the message states the reason."""
+    """A check without a value to compare, which counts as failed; the message states the reason."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a launch left that checks look at."""
+    """Results of a launch, as input of its checks."""
 
     end: ProgramEnd
     sources: Sources
     found: Mapping[str, float]  # every value of the launch, by name
     missing: Mapping[str, str]  # why a value is missing, by name
-    environment: Mapping[str, str]  # that was set for the launch
-    directory: Path  # of the user, to which the names of references are relative
-    reference: Reference | None  # of the baseline; `None`: this is its first launch, or it has none that ended well
+    environment: Mapping[str, str]  # variables of the launch
+    directory: Path  # working directory of the user, to which references are relative
+    reference: Reference | None  # of the baseline; `None`: this is its first launch, or no launch of it succeeded
     is_baseline: bool = False
     knobs: Mapping[str, str] = field(default_factory=dict)  # of the launch
     command: RunCommand = run_command
@@ -61,7 +61,7 @@ class Answer:
 
 @dataclass
 class CheckResults:
-    """The results of the checks of a launch, and what has to be stored so that others can be compared with it."""
+    """Results of the checks of a launch, and the data that later comparisons need."""
 
     results: list[Result] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict)
@@ -69,50 +69,50 @@ class CheckResults:
 
 
 def check_references(subject: Subject, cells: Iterable[Mapping[str, str]]) -> None:
-    """Look for the files that outputs are compared with before anything is launched.
+    """Check that the reference files of checks exist, before anything is launched.
 
-    A command in front of each launch may make them, so that they are then not looked for.
+    If a command runs before each launch, it may create the files, and they are not checked.
 
     Args:
-        subject: has the checks.
-        cells: the values of the knobs of each cell, which the files' names may contain.
+        subject: the program with its checks.
+        cells: the values of the placeholders in each cell.
 
     Raises:
-        Refusal: one is not there, or cannot be read.
+        Refusal: a file does not exist or cannot be read.
     """
     written = [check.reference for check in subject.checks if check.reference and not subject.before]
-    for name in dict.fromkeys(filled(text, known) for known in cells for text in written):
+    for name in dict.fromkeys(fill_text(text, known) for known in cells for text in written):
         try:
             values.open_plain(Path(subject.directory or ".") / name).close()
         except OSError as error:
             why = error.strerror or str(error)
-            hint = "try its full path, or a path relative to the folder in which Octant was started"
+            hint = "use its absolute path, or a path relative to the working directory of Octant"
             raise Refusal(f"cannot compare with the file {name!r} ({why}); {hint}", Exit.WRONG_WORD) from error
 
 
 def check_commands(subject: Subject, known: Mapping[str, str]) -> None:
-    """Look for the programs of check commands before anything is launched.
+    """Check that the programs of check commands exist, before anything is launched.
 
     Args:
-        subject: has the checks.
-        known: the values of knobs that their words may name.
+        subject: the program with its checks.
+        known: the values of the placeholders.
 
     Raises:
-        Refusal: one is not there.
+        Refusal: a program does not exist.
     """
     for check in subject.checks:
-        word = filled(check.command[0], known) if check.command else ""
+        word = fill_text(check.command[0], known) if check.command else ""
         there = Path(subject.directory or ".") / word if "/" in word else word
         if word and not shutil.which(there):
-            why = "it is no executable file" if "/" in word else "PATH has no such program"
-            hint = "try its full path, or a path relative to the folder in which the program works"
-            raise Refusal(f"cannot check with {word!r} ({why}); {hint}", Exit.WRONG_WORD)
+            why = "it is not an executable file" if "/" in word else "it is not on PATH"
+            hint = "use its absolute path, or a path relative to the working directory of the program"
+            raise Refusal(f"cannot run the check command {word!r} ({why}); {hint}", Exit.WRONG_WORD)
 
 
 def judge(checks: Sequence[ProgramCheck], answer: Answer) -> CheckResults:
-    """Carry out the checks of a launch.
+    """Perform the checks of a launch.
 
-    What cannot be compared, because a value, file or command is missing, fails: its value is no number.
+    A check fails with NaN if a value, a file or a command is missing.
     """
     judged = CheckResults()
     for number, check in enumerate(checks):
@@ -128,7 +128,7 @@ def judge(checks: Sequence[ProgramCheck], answer: Answer) -> CheckResults:
 
 
 def _baseline_text(answer: Answer) -> str:
-    """Which cell is the baseline, if the launch is of another one: `; the baseline is n=200 s=static`."""
+    """Return the cell of the baseline if the launch has another one: `; the baseline is n=200 s=static`."""
     knobs = answer.reference.point.knobs if answer.reference else {}
     if not knobs or dict(knobs) == dict(answer.knobs):
         return ""
@@ -136,16 +136,16 @@ def _baseline_text(answer: Answer) -> str:
 
 
 def difference(check: ProgramCheck, value: float, expected: float) -> float:
-    """Return by how much a value differs, relative or absolute: that of the decimal numbers, which a user compares.
+    """Return the relative or absolute difference of a value, computed with the decimal numbers that the user sees.
 
     Raises:
-        FailedCheckError: relative to zero.
+        FailedCheckError: the difference is relative to zero.
     """
     apart = abs(Decimal(repr(value)) - Decimal(repr(expected)))
     if not check.relative:
         return float(apart)
     if expected == 0:
-        raise FailedCheckError("there is no difference relative to 0; add the word 'absolute' to the check")
+        raise FailedCheckError("a difference relative to 0 is undefined; add the word 'absolute' to the check")
     return float(apart / abs(Decimal(repr(expected))))
 
 
@@ -157,17 +157,18 @@ def _value_check(check: ProgramCheck, _number: int, answer: Answer, _judged: Che
     found = difference(check, value, expected)
     first, second = differing_texts(expected, value)
     is_equal_run = answer.is_baseline and check.needs_baseline
-    return found, f"two equal runs gave {first} and {second}" if is_equal_run else f"{second} in place of {first}"
+    equal_text = f"two launches with equal inputs gave {first} and {second}"
+    return found, equal_text if is_equal_run else f"{second} instead of {first}"
 
 
 def _baseline_value(check: ProgramCheck, answer: Answer) -> float:
     if answer.reference is None:
         if answer.is_baseline:
             return answer.found[check.value]
-        raise FailedCheckError("no launch of the baseline has ended well")
+        raise FailedCheckError("no launch of the baseline succeeded")
     value = answer.reference.value(check.value)
     if value is None:
-        raise FailedCheckError("the baseline has no such value")
+        raise FailedCheckError(f"the baseline has no value {check.value}")
     return value
 
 
@@ -187,11 +188,11 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: CheckR
     except MissingValueError as missing:
         raise FailedCheckError(str(missing)) from missing
     except RecordError as damaged:
-        raise FailedCheckError(f"the baseline cannot be read: {damaged}") from damaged
+        raise FailedCheckError(f"the stored file of the baseline cannot be read: {damaged}") from damaged
 
 
 def _store_baseline(number: int, path: Path, judged: CheckResults) -> None:
-    """Keep the file for the comparisons that follow; of a file that is too large to be stored, its digest."""
+    """Store the file for later comparisons, or only its digest if it is too large."""
     with values.open_plain(path) as file:
         content = file.read(kept.MOST_FILE_BYTES + 1)
     if len(content) <= kept.MOST_FILE_BYTES:
@@ -202,41 +203,41 @@ def _store_baseline(number: int, path: Path, judged: CheckResults) -> None:
 
 def _compared_with_baseline(path: Path, number: int, answer: Answer) -> tuple[float, str]:
     if answer.reference is None:
-        raise FailedCheckError("no launch of the baseline has ended well")
+        raise FailedCheckError("no launch of the baseline succeeded")
     digest = answer.reference.digest(number)
     if not digest:
-        raise FailedCheckError("the baseline has no such file")
+        raise FailedCheckError("the baseline has no file for this check")
     if digest_of(path) == digest:
         return 0.0, ""
     content = answer.reference.file(number)
     if content is None:
-        return float("nan"), "its SHA-256 is not that of the baseline, whose file is too large to be stored"
+        return float("nan"), "its SHA-256 differs from that of the baseline, whose file was too large to be stored"
     with values.open_plain(path) as file:
         return _differing(file, io.BytesIO(content))
 
 
 def _compared_with_file(path: Path, reference: Path, check: ProgramCheck) -> tuple[float, str]:
-    """Return how many bytes differ from a file of the user, which is read in parts."""
+    """Return the number of bytes that differ from a reference file, which is read in parts."""
     try:
         expected = values.open_plain(reference)
     except OSError as error:
-        raise FailedCheckError(f"the reference {check.reference} cannot be read ({error.strerror})") from error
+        raise FailedCheckError(f"the reference file {check.reference} cannot be read ({error.strerror})") from error
     with expected, values.open_plain(path) as file:
         return _differing(file, expected)
 
 
 def _differing(file: BinaryIO, expected: BinaryIO) -> tuple[float, str]:
-    """Return how many bytes of two files differ, and where the first is."""
+    """Return the number of different bytes of two files, and the position of the first one."""
     differing, first, at = 0, -1, 0
     while any(parts := (file.read(_CHUNK_BYTES), expected.read(_CHUNK_BYTES))):
         count, begin = _count_differing(*parts)
         first = at + begin if first < 0 <= begin else first
         differing, at = differing + count, at + _CHUNK_BYTES
-    return float(differing), f"the first is byte {first}, counted from 0"
+    return float(differing), f"the first difference is at byte offset {first}"
 
 
 def _count_differing(content: bytes, expected: bytes) -> tuple[int, int]:
-    """Return the number of bytes that differ, those that only one side has included, and the first; -1: none."""
+    """Return the number of different bytes, including those of the longer file alone, and the first; -1: none."""
     common = min(len(content), len(expected))
     apart = np.frombuffer(content, np.uint8, common) != np.frombuffer(expected, np.uint8, common)
     beyond = max(len(content), len(expected)) - common
@@ -254,11 +255,12 @@ def _command_check(check: ProgramCheck, number: int, answer: Answer, judged: Che
     if outcome.errors:
         judged.files[f"check-{number}.txt"] = outcome.errors.encode()
     lines = [line.strip() for line in outcome.errors.splitlines() if line.strip()]
-    said = lines[-1][:_SHOWN_CHARS] if lines else ""
+    message = lines[-1][:_SHOWN_CHARS] if lines else ""
     if outcome.timed_out:
-        raise FailedCheckError(f"no end after {waited_text(answer.limit_s)}; --timeout sets its time limit")
+        raise FailedCheckError(f"timed out after {waited_text(answer.limit_s)}; --timeout sets the limit")
     if outcome.code < 0:
-        raise FailedCheckError(f"it was ended by signal {-outcome.code}")
+        raise FailedCheckError(f"the command was killed by signal {-outcome.code}")
     if outcome.code in (126, 127):
-        raise FailedCheckError(f"it cannot be started ({said.removeprefix('octant-bind: ') or 'no such program'})")
-    return float(outcome.code), said
+        reason = message.removeprefix("octant-bind: ") or "no such program"
+        raise FailedCheckError(f"the command cannot be started ({reason})")
+    return float(outcome.code), message

@@ -1,4 +1,4 @@
-"""The options of a user's program, as they were given and as parts of what is asked."""
+"""Options of a user's program, as text and as parts of a request."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MOST_WORDS = 100_000
-"""Of a command line."""
+"""Maximum number of arguments of a command line."""
 
 
 @dataclass(frozen=True)
 class ProgramOptions:
-    """The options of `octant run` that belong to a program, in the user's words; each field is an option."""
+    """Options of `octant run` for a program, as the user wrote them; each field is an option."""
 
     value: tuple[str, ...] = ()
     check: tuple[str, ...] = ()
@@ -31,12 +31,12 @@ class ProgramOptions:
 
     @property
     def words(self) -> list[str]:
-        """The options as words of a command line."""
+        """The options as command-line arguments."""
         return self._words([field.name for field in fields(self)])
 
     @property
     def shown_words(self) -> list[str]:
-        """Those of the words that a title shows: what the program finds in its environment and reads."""
+        """The options in the title of a run: variables and standard input."""
         return self._words(["env", "input"])
 
     def _words(self, names: Sequence[str]) -> list[str]:
@@ -50,20 +50,21 @@ class ProgramOptions:
         return found
 
     def subject(self, command: Sequence[str], program: str = "", directory: str = "") -> Subject:
-        """Return what is started, with these options.
+        """Return the subject of a request with these options.
 
         Args:
-            command: the words of the command line.
-            program: the name of the program behind the launcher.
-            directory: in which the program works.
+            command: the command line.
+            program: name of the program after the launcher.
+            directory: working directory of the program.
 
         Raises:
-            Refusal: an option has a mistake.
+            Refusal: an option is invalid.
         """
         if not command or not command[0]:
-            raise Refusal("cannot run a program (no word follows --); try octant run -- ./app", Exit.WRONG_WORD)
+            raise Refusal("the command line after -- is missing; try octant run -- ./app", Exit.WRONG_WORD)
         if len(command) > MOST_WORDS or any("\0" in word for word in command):
-            raise Refusal("cannot run this command line (it is too long, or contains a null byte)", Exit.WRONG_WORD)
+            why = "it is too long, or contains a null byte"
+            raise Refusal(f"cannot run this command line ({why}); use a script instead", Exit.WRONG_WORD)
         checks, statuses = grammar.read_checks(self.check)
         return Subject(
             command=tuple(command),
@@ -82,7 +83,7 @@ class ProgramOptions:
 
 
 def option_words(name: str, values: Iterable[str]) -> list[str]:
-    """Return an option with each of its values as words; one that begins with a dash is joined to the option."""
+    """Return an option with each of its values as arguments; a value that begins with a dash is joined with `=`."""
     found: list[str] = []
     for value in values:
         found += [f"{name}={value}"] if value.startswith("-") else [name, value]

@@ -1,4 +1,4 @@
-"""What came of a launch of a user's program, as records: what it took, its values, and whether its answer is right."""
+"""Records of a launch of a user's program: its resources, its values, and the results of its checks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from octant.launch.guard import GuardReport
 from octant.launch.program import ProgramEnd
 from octant.placement import numbers_text
 from octant.record import FORMAT, SMALL_PAGES, THREADS_OF_PROCESS, Buffer, KeptFile, Result
-from octant.record.written import kept_member, seal
+from octant.record.writer import kept_member, seal
 from octant.runs.programs.answers import Answered, Judging, judge_launch
 from octant.runs.programs.builds import builds_of
 
-_SAYS = "octant-pages: "  # the library that asks for large pages inside the program
+_PAGES_PREFIX = "octant-pages: "  # prefix of messages of the library that requests large pages in the program
 _PROCESS = re.compile(r"process \d+")
 _SHOWN_THREADS, _SHOWN_RANKS = 8, 64
 _AMOUNTS = (
@@ -36,7 +36,7 @@ _AMOUNTS = (
     ("voluntary context switches", "1", "voluntary_switches"),
     ("involuntary context switches", "1", "involuntary_switches"),
 )
-"""Name, unit and member of a guard's report."""
+"""Name and unit of a result, and the member of the guard's report."""
 
 
 def record_lines(
@@ -46,11 +46,11 @@ def record_lines(
     files: Sequence[KeptFile] = (),
     judging: Judging | None = None,
 ) -> list[str]:
-    """Return the launch and the point of a program that ended well.
+    """Return the launch record and the point record of a program that succeeded.
 
     Args:
-        files: that the program left (`store.kept.store_files`).
-        judging: `None`: values and checks are left out.
+        files: files of the program that were stored (`store.kept.store_files`).
+        judging: `None`: values and checks are omitted.
     """
     launch = planned.launch
     head = {"workload": launch.request.subject.name, "launch": launch.key}
@@ -88,13 +88,13 @@ def record_lines(
 
 
 def _rank_count(planned: Planned, end: ProgramEnd) -> int:
-    """Return the ranks that were asked for; of a launcher that does not say, those that a guard reports."""
+    """Return the requested number of ranks; if the launcher does not state it, the number of guards that reported."""
     known = planned.ranks or planned.launch.request.shape.ranks
     return known if planned.ranks or known > 1 else max(known, len({one.rank or 0 for one in end.ranks}))
 
 
 def _reports(end: ProgramEnd, ranks: int) -> dict[int, GuardReport]:
-    """Return the report of each rank that has one; of a program without a launcher, that of the whole command line."""
+    """Return the report of each rank that has one; without a launcher, that of the whole command line."""
     found: dict[int, GuardReport] = {}
     for report in end.ranks:
         if (report.rank or 0) < ranks:
@@ -114,7 +114,7 @@ def _measured(end: ProgramEnd) -> list[Result]:
 
 
 def _member(result: Result) -> dict[str, object]:
-    """Return a result as a line has it."""
+    """Return a result in the form of a record."""
     return {
         "name": result.name,
         "value": result.value if math.isfinite(result.value) else None,
@@ -125,7 +125,7 @@ def _member(result: Result) -> dict[str, object]:
 
 
 def _readings(reports: Mapping[int, GuardReport]) -> Iterable[dict[str, object]]:
-    """Yield what each rank took, as series of one value."""
+    """Yield the resources of each rank, as series of one value."""
     for name, unit, member in (*_AMOUNTS, ("pressure", "s", "pressure_s")):
         for rank, report in reports.items():
             if (value := getattr(report, member)) is not None:
@@ -133,7 +133,7 @@ def _readings(reports: Mapping[int, GuardReport]) -> Iterable[dict[str, object]]
 
 
 def _pressure(reports: Iterable[GuardReport]) -> dict[str, float]:
-    """Return for how long tasks waited for a CPU during the run of the rank where they did so for most of it."""
+    """Return the CPU pressure (time in which tasks waited for a CPU) of the rank with the largest share."""
     known = [one for one in reports if one.pressure_s is not None and one.wall_s > 0]
     if not known:
         return {}
@@ -142,7 +142,7 @@ def _pressure(reports: Iterable[GuardReport]) -> dict[str, float]:
 
 
 def _given(reports: Mapping[int, GuardReport], ranks: int) -> list[object]:
-    """Return what the ranks were given, in the order of the ranks, up to the first that has no report."""
+    """Return the actual placement of the ranks, in their order, up to the first rank without a report."""
     found = []
     for rank in range(ranks):
         if rank not in reports:
@@ -163,7 +163,7 @@ def _memory(report: GuardReport) -> tuple[Buffer, ...]:
 def _shares_cores(reports: Iterable[GuardReport]) -> bool:
     """Return whether a host has more ranks than hardware threads that they may use.
 
-    Threads of one rank may have run one after the other, as processes of a script do.
+    Threads of one rank are not counted, because they may have run at different times, as processes of a script do.
     """
     ranks: dict[str, int] = {}
     cpus: dict[str, set[int]] = {}
@@ -174,12 +174,14 @@ def _shares_cores(reports: Iterable[GuardReport]) -> bool:
 
 
 def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport], ranks: int) -> dict[str, str]:
-    """Return what else is known of a launch, by the names that the analysis reads."""
-    said = [line.removeprefix(_SAYS) for line in end.outcome.errors.splitlines() if line.startswith(_SAYS)]
+    """Return the notes of a launch, under the names that the analysis reads."""
+    messages = [
+        line.removeprefix(_PAGES_PREFIX) for line in end.outcome.errors.splitlines() if line.startswith(_PAGES_PREFIX)
+    ]
     outlived = [one for report in (end.whole, *reports.values()) if report for one in report.outlived]
     missing = [rank for rank in range(ranks) if rank not in reports]
     texts = {
-        SMALL_PAGES: "; ".join(_together(said)),
+        SMALL_PAGES: "; ".join(_together(messages)),
         "cut output": "; ".join(end.cut),
         "outlived": ", ".join(dict.fromkeys(f"{one.name} ({one.pid})" for one in outlived)),
         "binds itself": planned.program.binding if planned.program else "",
@@ -193,7 +195,7 @@ def _notes(planned: Planned, end: ProgramEnd, reports: Mapping[int, GuardReport]
 
 
 def _threads_of_process(reports: Iterable[GuardReport]) -> str:
-    """Return how many busy threads the process with most of them had; "": not known."""
+    """Return the largest number of busy threads of one process; "": not known."""
     busy = [
         (rank, one.process)
         for rank, report in enumerate(reports)
@@ -204,7 +206,7 @@ def _threads_of_process(reports: Iterable[GuardReport]) -> str:
 
 
 def _threads_text(rank: int, report: GuardReport) -> str:
-    """Return what the guard saw of the threads of a rank: `rank 0: solve 1.24 s on 0 2 of 0-3`."""
+    """Return the observed threads of a rank: `rank 0: solve 1.24 s on 0 2 of 0-3`."""
     found = []
     for one in report.threads[:_SHOWN_THREADS]:
         seen = " ".join(str(cpu) for cpu, _ in sorted(one.looks_by_cpu.items(), key=lambda pair: -pair[1])[:4])
@@ -216,7 +218,7 @@ def _threads_text(rank: int, report: GuardReport) -> str:
 
 
 def _program(planned: Planned) -> tuple[Sequence[str], Mapping[str, str], Path]:
-    """Return the words of the program itself, with the variables and the folder of its start."""
+    """Return the command line of the program itself, with its variables and its folder."""
     words, environment = list(planned.words), {**os.environ, **planned.environment}
     binder = str(build.find("bind"))
     if binder in words:
@@ -224,13 +226,13 @@ def _program(planned: Planned) -> tuple[Sequence[str], Mapping[str, str], Path]:
     return words, environment, Path(planned.program.directory if planned.program else ".")
 
 
-def _together(said: Iterable[str]) -> list[str]:
-    """What was said of processes, each once: of those of which the same is said the first, and how many more."""
+def _together(messages: Iterable[str]) -> list[str]:
+    """Return messages of processes without repetitions: the first of equal ones, with the number of the others."""
     alike: dict[str, list[str]] = {}
-    for text in dict.fromkeys(said):
+    for text in dict.fromkeys(messages):
         alike.setdefault(_PROCESS.sub("process", text), []).append(text)
-    return [_told(texts[0], len(texts) - 1) for texts in alike.values()]
+    return [_counted_text(texts[0], len(texts) - 1) for texts in alike.values()]
 
 
-def _told(text: str, more: int) -> str:
+def _counted_text(text: str, more: int) -> str:
     return _PROCESS.sub(lambda found: f"{found[0]} and {more} more", text, count=1) if more else text

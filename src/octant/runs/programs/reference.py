@@ -1,4 +1,4 @@
-"""The baseline of a run of a program: the launch whose answer the checks compare others with."""
+"""The baseline of a run of a program: the launch with whose results the checks compare all others."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Reference:
-    """What the baseline gave, read from its record."""
+    """Results of the baseline, read from its record."""
 
     point: Point
-    folder: Path  # of the run that has it
+    folder: Path  # of the run that contains it
 
     def value(self, name: str) -> float | None:
-        """Return the value of this name; `None`: the baseline has none."""
+        """Return the value with this name; `None`: the baseline has none."""
         return next((one.value for one in self.point.results if one.bound is None and one.name == name), None)
 
     def file(self, number: int) -> bytes | None:
-        """Return the file that the check of this number compares; `None`: it was too large, and `digest` has it.
+        """Return the file of the check with this number; `None`: it was too large, and only `digest` is stored.
 
         Raises:
             RecordError: the stored file is damaged or missing.
@@ -37,7 +37,7 @@ class Reference:
         return kept.read_kept(self.folder, found) if found and found.stored else None
 
     def digest(self, number: int) -> str:
-        """Return the SHA-256 of the file that the check of this number compares; "": the baseline has none."""
+        """Return the SHA-256 of the file of the check with this number; "": the baseline has none."""
         return self.point.notes.get(digest_note(number), "")
 
 
@@ -55,7 +55,7 @@ def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     digest = hashlib.sha256()
     with values.open_plain(path) as file:
@@ -65,17 +65,17 @@ def digest_of(path: Path) -> str:
 
 
 def baseline_of(request: Request, requests: Sequence[Request]) -> Launch:
-    """Return the launch that is the baseline of a request: of the first cell of the first request of the same program.
+    """Return the baseline of a request: a launch of the first cell of the first request of the same program.
 
     Args:
-        asks: of the run.
+        asks: requests of the run.
     """
     first = next((one for one in requests if one.subject == request.subject), request)
     return Launch(first, 0, first.cells()[0])
 
 
 def is_of_cell(point: Point, launch: Launch) -> bool:
-    """Return whether a point is of the one cell of this launch, of any repeat."""
+    """Return whether a point belongs to the cell of this launch, in any repeat."""
     name = launch.request.subject.name
     return comparable_cell(point.knobs, name) == comparable_cell(launch.started_knobs, name)
 
@@ -88,7 +88,7 @@ def is_launch_of(launch: Launch, baseline: Launch) -> bool:
 
 
 def find_reference(baseline: Launch, known: Mapping[str, Iterable[Point]], folder: Path) -> Reference | None:
-    """Return what the baseline gave: in the first of its launches that ended well; `None`: in none so far.
+    """Return the results of the first successful launch of the baseline; `None`: there is none so far.
 
     Args:
         baseline: as `baseline_of` returns it.

@@ -1,4 +1,4 @@
-"""A user's program in a file of requests: a study or a suite names it in the words of its command line."""
+"""A user's program in a study or suite file."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from msgspec.structs import fields
 from octant.failure import Refusal, near
 from octant.program import STDOUT, Better, ProgramValue
 from octant.request import Subject
-from octant.runs.programs import fill, grammar
+from octant.runs.programs import grammar, placeholders
 from octant.runs.programs.options import ProgramOptions
 from octant.untrusted import InputTable
 
 Problem = tuple[str, str]
-"""A key, and "what is wrong with it; what to do"."""
+"""A key, and its error message: "cause; what to do"."""
 MOST_WORDS = 10_000
 Word = Annotated[str, Meta(pattern=r"^[^\x00]*\Z", max_length=100_000)]
 Words = Annotated[tuple[Word, ...], Meta(min_length=1, max_length=MOST_WORDS)]
 
 
 class ValueTable(InputTable, frozen=True, kw_only=True):
-    """A number that the program prints or writes (`octant.program.ProgramValue`)."""
+    """A number in the output of the program (`octant.program.ProgramValue`)."""
 
     name: str
     unit: str = "1"
@@ -36,13 +36,13 @@ class ValueTable(InputTable, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The same as a text of `--value`."""
+        """The value as a text of `--value`."""
         wanted = f"json:{self.path}" if self.path else self.pattern
         return f"{self.name}[{self.unit},{self.better or ''},{self.source}]={wanted}"
 
 
 class ProgramTable(InputTable, frozen=True, kw_only=True):
-    """What a request of a file says of a program; without `command` it names none, and says nothing else here."""
+    """A program in a request of a file. The other keys require `command`."""
 
     command: Annotated[tuple[Word, ...], Meta(max_length=MOST_WORDS)] = ()
     environment: Mapping[str, Word] = {}
@@ -56,10 +56,10 @@ class ProgramTable(InputTable, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> Subject:
-        """The program as the subject of a request; it works in the directory in which Octant was started.
+        """The program as the subject of a request; its working directory is that of Octant.
 
         Raises:
-            Refusal: a part has a mistake that `problems` names.
+            Refusal: a key is invalid; `problems` names it.
         """
         options = ProgramOptions(
             value=tuple(one.text for one in self.values),
@@ -75,11 +75,11 @@ class ProgramTable(InputTable, frozen=True, kw_only=True):
 
 
 def problems(table: ProgramTable) -> Iterator[Problem]:
-    """What of a program's table has no meaning."""
+    """Yield the errors in the table of a program."""
     if not table.command:
         for field in fields(ProgramTable):
             if getattr(table, field.name) != getattr(ProgramTable(), field.name):
-                yield field.name, "only a program has this key; add `command`"
+                yield field.name, "this key requires `command`; add it"
         return
     for n, one in enumerate(table.values):
         if why := _value_problem(one):
@@ -96,18 +96,18 @@ def problems(table: ProgramTable) -> Iterator[Problem]:
 
 
 def knob_problem(table: ProgramTable, knob: str) -> str:
-    """Why a program cannot have a knob; "" if braces name it, or it is the number of threads."""
-    named = fill.named(table.subject)
+    """Return why a program cannot have a knob; "": it occurs in braces, or is the number of threads."""
+    named = placeholders.placeholder_names(table.subject)
     if knob in {"threads", *named}:
         return ""
     close = near(knob, named)
     hint = f"did you mean {' or '.join(close)}?" if close else f"write {{{knob}}} where its value belongs"
-    return f"no {{{knob}}} stands in the command line; {hint}"
+    return f"the command line does not contain {{{knob}}}; {hint}"
 
 
 def _value_problem(one: ValueTable) -> str:
     if bool(one.pattern) == bool(one.path):
-        return "a value has either a regular expression or a path in JSON; give one of `pattern` and `path`"
+        return "a value needs either `pattern` (regular expression) or `path` (JSON); give one of them"
     try:
         found = grammar.read_value(one.text)
     except Refusal as refusal:
@@ -116,5 +116,5 @@ def _value_problem(one: ValueTable) -> str:
     return (
         ""
         if found == wanted
-        else "its name, unit and source cannot have commas, brackets or blanks at the ends; rename"
+        else "name, unit and source must not contain commas or brackets, or begin or end with blanks; rename"
     )

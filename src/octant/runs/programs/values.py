@@ -1,4 +1,4 @@
-"""Numbers that a program printed or wrote, found by a regular expression or by a path in JSON."""
+"""Numbers in the output of a program, selected by a regular expression or by a path in JSON."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from octant.program import STDERR, STDOUT, ProgramValue
 from octant.units import counted
 
 MOST_BYTES = 16 << 20
-"""Bytes of a source that are read: half of them from its beginning, half from its end."""
+"""Number of bytes that are read of a source: half from its beginning and half from its end."""
 SEARCH_S = 5.0
-"""Time limit of a search with a regular expression."""
+"""Time limit of a search with a regular expression, in seconds."""
 STALE_S = 2.0
-"""A file that is older than its launch by more than this was not written by it; some file systems store whole seconds
-and times of a server."""
+"""A file that is older than its launch by more than this was not written by it. Some file systems store whole seconds
+or times of a server."""
 _COMPARED_LINES, _COMPARED_CHARS, _SHOWN_CHARS, _SHOWN_NAMES = 5000, 200, 120, 8
-_LAST_LINES = 100  # of a text that is no JSON document, in which one line may be
+_LAST_LINES = 100  # lines that are searched for a JSON document if the whole text is none
 _ABSENT = object()
 _MANTISSA = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _NUMBER = re.compile(rf"({_MANTISSA})(?:[eEdDqQ]([+-]?[0-9]+)|([+-][0-9]+))?")
-"""As C, Python and Fortran print numbers; Fortran omits the letter before an exponent of three digits."""
+"""Numbers as printed by C, Python and Fortran. Fortran omits the letter before an exponent of three digits."""
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+,[0-9]+")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan(?:\([^)]*\))?|inf(?:inity)?)", re.IGNORECASE)
 _SYNTAX = re.compile(r"\\[a-zA-Z]|\[\^?\]?[^\]]*\]|\(\?[a-zA-Z:=!<>]*|[][\\^$.|?*+(){}]")
-"""What of a regular expression is no literal text."""
+"""Parts of a regular expression that are not literal text."""
 
 
 class MissingValueError(Exception):
@@ -47,9 +47,9 @@ class Sources:
     """The texts of one launch that may contain values."""
 
     outputs: Mapping[str, Path]  # files that hold the captured "stdout" and "stderr"
-    folder: Path  # in which the program worked
+    folder: Path  # working directory of the program
     begun_s: float = 0.0  # start of the launch, seconds since the epoch
-    cut: Sequence[str] = ()  # what of the outputs was not captured, a sentence each
+    cut: Sequence[str] = ()  # truncated outputs, one sentence each
 
     def path(self, source: str) -> Path:
         """Return the file of a source: "stdout", "stderr", or a file relative to the folder."""
@@ -60,7 +60,7 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
     """Return the compiled regular expression, in which `^` and `$` match at each line.
 
     Raises:
-        ValueError: the text is no regular expression; the message says why.
+        ValueError: the text is not a regular expression; the message states why.
     """
     try:
         return regex.compile(pattern, regex.MULTILINE)
@@ -69,15 +69,15 @@ def compile_pattern(pattern: str) -> regex.Pattern[str]:
 
 
 def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> float:
-    """Return the number that a value has in a launch: in its last match.
+    """Return the number of a value in a launch, from its last match.
 
     Args:
-        value: where it is.
-        sources: of the launch.
-        implied: no `--value` of the user describes it, so that messages do not show its expression.
+        value: description of the value.
+        sources: outputs and files of the launch.
+        implied: the value is not described by `--value`, so that messages do not show its expression.
 
     Raises:
-        MissingValueError: there is no match, the match is no finite number, or the search takes too long.
+        MissingValueError: there is no match, the match is not a finite number, or the search takes too long.
     """
     text, left_out = read_source(value.source, sources)
     if value.path:
@@ -96,7 +96,7 @@ def parse_number(text: str) -> float:
     """Return the number of a text as C, Python or Fortran print it: `1.5`, `-2e-3`, `1.5D+03`, `0.25-101`.
 
     Raises:
-        ValueError: it is no finite number; the message completes the sentence that begins with the text.
+        ValueError: it is not a finite number; the message completes a sentence that begins with the text.
     """
     text = text.strip()
     if found := _NUMBER.fullmatch(text):
@@ -107,7 +107,7 @@ def parse_number(text: str) -> float:
     if _GROUPED.fullmatch(text):
         raise ValueError("is not a number (it contains a comma); print it without grouping, with a decimal point")
     if _NOT_FINITE.fullmatch(text):
-        raise ValueError("is not a finite number; the program computed no value")
+        raise ValueError("is not a finite number; the computation of the program failed")
     if text and not text.strip("*"):
         raise ValueError("is not a number (Fortran prints asterisks if a number does not fit its format)")
     if first := _NUMBER.match(text):
@@ -116,10 +116,10 @@ def parse_number(text: str) -> float:
 
 
 def read_source(source: str, sources: Sources) -> tuple[str, int]:
-    """Return the text of a source, and how many bytes between its beginning and its end were left out.
+    """Return the text of a source, and the number of omitted bytes between its beginning and its end.
 
     Raises:
-        MissingValueError: the file is missing, not a plain file, or older than the launch.
+        MissingValueError: the file is missing, not a regular file, or older than the launch.
     """
     path = sources.path(source)
     if _is_output(source) and source not in sources.outputs:
@@ -139,30 +139,30 @@ def read_source(source: str, sources: Sources) -> tuple[str, int]:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading; a pipe or a device is refused without waiting for it.
+    """Open a regular file for reading, without waiting for pipes or devices.
 
     Raises:
-        OSError: it cannot be read, or is no plain file.
+        OSError: the file cannot be read, or is not a regular file.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return os.fdopen(descriptor, "rb")
 
 
 def missing_text(source: str, error: OSError) -> str:
-    """Return why a file of the program cannot be read, and what to try."""
+    """Return why a file of the program cannot be read, and what to do."""
     if isinstance(error, FileNotFoundError):
-        return f"{source} does not exist after the launch; name a file relative to the folder of the program"
+        return f"{source} does not exist after the launch; use a path relative to the working directory of the program"
     return f"{source} cannot be read ({error.strerror})"
 
 
 def check_fresh(source: str, changed_s: float, sources: Sources) -> None:
-    """Raise `MissingValueError` if a file is older than the launch, which then did not write it."""
+    """Raise `MissingValueError` if a file is older than the launch and thus was not written by it."""
     if not _is_output(source) and changed_s < sources.begun_s - STALE_S:
-        why = "it was last changed before the launch started"
-        raise MissingValueError(f"{source} was not written by this launch ({why}); name a file that each launch writes")
+        why = "its modification time is before the start of the launch"
+        raise MissingValueError(f"{source} was not written by this launch ({why}); use a file that each launch writes")
 
 
 def _is_output(source: str) -> bool:
@@ -170,18 +170,18 @@ def _is_output(source: str) -> bool:
 
 
 def _last_match(value: ProgramValue, text: str, sources: Sources, implied: bool = False) -> str:
-    """Return the first group, else the whole, of the last match of a regular expression."""
+    """Return the first group of the last match of a regular expression; without groups, the whole match."""
     last: regex.Match[str] | None = None
     try:
         pattern = compile_pattern(value.pattern)
         for last in pattern.finditer(text, timeout=SEARCH_S):  # noqa: B007 - the last one is wanted
             pass
     except TimeoutError:
-        why = f"the search took more than {SEARCH_S:g} s"
-        hint = "try one without nested repetitions such as (a+)+"
-        raise MissingValueError(f"cannot search {value.source} for {_quoted(value.pattern)} ({why}); {hint}") from None
+        why = f"the search for {_quoted(value.pattern)} in {value.source} took more than {SEARCH_S:g} s"
+        hint = "use an expression without nested repetitions such as (a+)+"
+        raise MissingValueError(f"{why}; {hint}") from None
     except ValueError as error:
-        raise MissingValueError(f"cannot read the regular expression {_quoted(value.pattern)} ({error})") from error
+        raise MissingValueError(f"invalid regular expression {_quoted(value.pattern)} ({error})") from error
     if last is None:
         raise MissingValueError(_no_match_text(value, text, sources, implied))
     found = last[1] if pattern.groups else last[0]
@@ -191,22 +191,22 @@ def _last_match(value: ProgramValue, text: str, sources: Sources, implied: bool 
 
 
 def _no_match_text(value: ProgramValue, text: str, sources: Sources, implied: bool) -> str:
-    """Return that nothing matches, with the line that is most like the expression, and what to try."""
+    """Return that nothing matches, with the line that is most similar to the expression, and what to do."""
     what = f"no number follows {_quoted(value.name)}" if implied else f"{_quoted(value.pattern)} matches nothing"
-    said = f"{what} in {value.source}"
+    message = f"{what} in {value.source}"
     if not text.strip():
-        said += ", which is empty"
+        message += ", which is empty"
     elif nearest := nearest_line(re.escape(value.name) if implied else value.pattern, text):
-        said += f"; the most similar line is {_quoted(nearest)}"
+        message += f"; the most similar line is {_quoted(nearest)}"
     if _is_output(value.source) and sources.cut:
-        said += f"; {'; '.join(sources.cut)}"
+        message += f"; {'; '.join(sources.cut)}"
     step = f"describe it with --value {_quoted(f'{value.name}=REGEX')}" if implied else _next_step(value, text, sources)
-    return f"{said}; {step}"
+    return f"{message}; {step}"
 
 
 def _next_step(value: ProgramValue, text: str, sources: Sources) -> str:
     if _matches(f"(?i){value.pattern}", text):
-        return f"it matches if case is ignored; try {_quoted(f'(?i){value.pattern}')}"
+        return f"the expression matches if case is ignored; try {_quoted(f'(?i){value.pattern}')}"
     for other in (STDOUT, STDERR):
         if (
             other != value.source
@@ -214,7 +214,7 @@ def _next_step(value: ProgramValue, text: str, sources: Sources) -> str:
             and _matches(value.pattern, read_source(other, sources)[0])
         ):
             word = f"{value.name}[{value.unit},{value.better},{other}]={value.pattern}"
-            return f"it matches in {other}; try --value {_quoted(word)}"
+            return f"the expression matches in {other}; try --value {_quoted(word)}"
     return "change the regular expression, or let the program print the value"
 
 
@@ -226,9 +226,9 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def nearest_line(pattern: str, text: str) -> str:
-    """Return the line that has most in common with the literal text of a regular expression; "": no line has any.
+    """Return the line that is most similar to the literal text of a regular expression; "": no line is similar.
 
-    Of a long text the first and last lines are looked at, and of a long line its beginning.
+    Only the first and last lines of a long text and the beginning of long lines are compared.
     """
     literal = " ".join(_SYNTAX.sub(" ", pattern).split()).lower()
     lines = [line[:_COMPARED_CHARS].strip() for line in text.splitlines()]
@@ -245,19 +245,19 @@ def _triples(text: str) -> set[str]:
 
 
 def _found_in_json(path: str, source: str, text: str) -> str:
-    """Return the number at a path of a JSON document, or of the last line that is one."""
+    """Return the number at a path of a JSON document, which is the whole text or its last JSON line."""
     document = _document(text)
     if document is None:
-        raise MissingValueError(f"{source} is not JSON, nor is one of its last lines; try a regular expression")
+        raise MissingValueError(f"{source} contains no JSON document; use a regular expression")
     found = _walk(document, path)
     if isinstance(found, bool) or not isinstance(found, int | float | str):
-        kind = {dict: "an object", list: "a list", bool: "a truth value"}.get(type(found), "null")
+        kind = {dict: "an object", list: "an array", bool: "a Boolean"}.get(type(found), "null")
         raise MissingValueError(f"{path} in {source} is {kind}, not a number")
     return found if isinstance(found, str) else repr(found)
 
 
 def _document(text: str) -> object:
-    """Return the JSON document that a text is, or that one of its last lines is; `None`: there is none."""
+    """Return the JSON document in a text, or in one of its last lines; `None`: there is none."""
     for candidate in (text, *reversed(text.splitlines()[-_LAST_LINES:])):
         if candidate.lstrip()[:1] in ("{", "["):
             try:
@@ -268,10 +268,10 @@ def _document(text: str) -> object:
 
 
 def _walk(document: object, path: str) -> object:
-    """Return what is at a path of names and indices; a name may contain points.
+    """Return the element at a path of names and indices; a name may contain points.
 
     Raises:
-        MissingValueError: the document has no such path; the message says how far it goes.
+        MissingValueError: the document has no such path; the message states where it ends.
     """
     parts, found, reached = path.split("."), document, ""
     while parts:
@@ -280,7 +280,7 @@ def _walk(document: object, path: str) -> object:
             if step is not _ABSENT:
                 break
         else:
-            raise MissingValueError(f"{path} leads nowhere ({_content_text(found, reached)})")
+            raise MissingValueError(f"the document has no {path} ({_content_text(found, reached)})")
         found, reached, parts = step, ".".join(filter(None, [reached, *parts[:count]])), parts[count:]
     return found
 
@@ -294,13 +294,13 @@ def _step(found: object, name: str) -> object:
 
 
 def _content_text(found: object, reached: str) -> str:
-    """Return what a part of a document has, for the one who named something else."""
+    """Return a short description of a part of a document, for messages about a wrong path."""
     where = reached or "the document"
     if isinstance(found, dict):
         names = ", ".join(_shortened(str(name)) for name in list(found)[:_SHOWN_NAMES])
-        return f"{where} has {names}{', …' * (len(found) > _SHOWN_NAMES)}" if found else f"{where} is empty"
+        return f"{where} contains {names}{', …' * (len(found) > _SHOWN_NAMES)}" if found else f"{where} is empty"
     if isinstance(found, list):
-        return f"{where} is a list of {counted(len(found), 'item')}, counted from 0"
+        return f"{where} is an array of {counted(len(found), 'element')}; indices start at 0"
     return f"{where} is {_shortened(json.dumps(found))}"
 
 

@@ -1,14 +1,14 @@
-"""The kinds of tests, one file each: how a study file writes it, what is checked of it, and how it is judged."""
+"""Kinds of tests, one file each: the keys in a study file, their validation, and the judgement."""
 
 from octant.registry import Entries
 from octant.study.question import KindOfTest, kinds_of_test
 
 
 def kinds() -> dict[str, type[KindOfTest]]:
-    """Every kind of test, by name. The file is the registration; its class is that name with Test behind it."""
+    """Return all kinds of tests by name: the file `ratio.py` declares the class `RatioTest`."""
     return dict(entries().working)
 
 
 def entries() -> Entries[type[KindOfTest]]:
-    """The kinds of tests that can be used, and those whose file cannot."""
+    """Return the usable kinds of tests, and the unusable ones with their errors."""
     return kinds_of_test()

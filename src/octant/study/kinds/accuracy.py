@@ -1,4 +1,4 @@
-"""How exact results are that were fast: the largest error of all."""
+"""Test the largest error of measures of errors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _UNIT = "ulp"
 
 
 class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
-    """The largest of measures of errors, in units in the last place: of all launches, since one bad result is bad.
+    """Largest value of several measures of errors over all launches, in units in the last place (ulp).
 
-    The same arguments have the same errors in every launch, so that one launch is enough for a verdict.
+    The same arguments have the same errors in every launch, so that one launch is sufficient.
     """
 
     measures: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -29,7 +29,7 @@ class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure or combination that is not there, or a measure that is no error in ulp."""
+        """Yield missing measures or combinations, and measures that are not in ulp."""
         yield from checks.shared_problems(study, self.measures, (self.of,), self.bar)
         for name in self.measures:
             unit = quantity_of(study.measures[name]).unit
@@ -37,7 +37,7 @@ class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
                 yield "measures", f"accuracy is in {_UNIT}, and {name} in {unit}; give a measure of errors"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The largest error against the bar; what could not be measured is left out only where the rest fails."""
+        """Judge the largest error; missing measures are ignored only if the others fail."""
         found: dict[str, float] = {}
         reasons: list[CannotTest] = []
         for name in self.measures:
@@ -53,13 +53,13 @@ class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
         worst = max(found, key=found.__getitem__)
         effect = Effect(stats.Interval(found[worst], found[worst], found[worst]), 0)
         others = f", the largest of {counted(len(found), 'measure')}" if len(found) > 1 else ""
-        judgement = judge_value(effect, self.bar, self.unit(study), f" at most for {worst}{others}")
-        if reasons and judgement.status == "holds":  # what is absent might be worse
+        judgement = judge_value(effect, self.bar, self.unit(study), f" for {worst}{others}")
+        if reasons and judgement.status == "holds":  # a missing one may be larger
             raise reasons[0]
         return judgement
 
     def unit(self, study: Study) -> str:  # noqa: ARG002
-        """Units in the last place."""
+        """Return ulp."""
         return _UNIT
 
 

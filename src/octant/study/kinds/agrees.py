@@ -1,4 +1,4 @@
-"""Whether our values are the published ones."""
+"""Test whether values agree with published values."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from octant.study import checks
-from octant.study.factors import range_text
 from octant.study.parts import BASELINE, Bar, Levels, Problem
 from octant.study.published_values import published_values
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import range_text
 from octant.study.values import CannotTest, StudyValues
 from octant.study.verdict import Effect, judge_effect, status_of
 
@@ -18,7 +18,7 @@ _FROM_BEST = ("holds", "undecided", "does not hold")
 
 
 class AgreesTest(KindOfTest, frozen=True, kw_only=True):
-    """Every value of ours over the published value of a measure: 1 is agreement. For models above all."""
+    """Ratio of each value to the published value of a measure, mainly for models; 1 is agreement."""
 
     measure: str
     of: Levels = BASELINE
@@ -26,18 +26,18 @@ class AgreesTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, or a measure of which nothing is published."""
+        """Yield missing measures, combinations or axis values, and measures without published values."""
         yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
         if not any(published.measure == self.measure for published in study.published):
-            yield "", f"nothing is published for {self.measure}"
+            yield "", f"no published value for {self.measure}; remove the test"
         yield from checks.on_axis_problems(study, self.measure, self.over)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The point that agrees least, which decides: one value outside the bar is a disagreement."""
+        """Judge the value with the largest deviation: one value outside the bar is a disagreement."""
         cell = study.cell(self.measure, self.of)
         known = [one for one in published_values(study) if one.cell == cell and (not self.over or one.at in self.over)]
         if not known:
-            raise CannotTest(f"nothing is published for {cell}")
+            raise CannotTest(f"no published value for {cell}")
         effects = []
         for one in known:
             ours = values.value(cell, one.at)
@@ -51,5 +51,7 @@ class AgreesTest(KindOfTest, frozen=True, kw_only=True):
             key=lambda one: (_FROM_BEST.index(status_of(one[0], self.bar)), abs(math.log(one[0].here.middle))),
         )
         middles = [effect.here.middle for effect, _ in effects]
-        rest = f", the worst of {len(effects)} from {range_text((min(middles), max(middles)))}" * (len(effects) > 1)
-        return judge_effect(worst, self.bar, f", ours over theirs{f' at {at}' if at else ''}{rest}")
+        rest = f", the largest deviation of {len(effects)} ({range_text((min(middles), max(middles)))})" * (
+            len(effects) > 1
+        )
+        return judge_effect(worst, self.bar, f" of the published value{f' at {at}' if at else ''}{rest}")

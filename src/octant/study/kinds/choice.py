@@ -1,4 +1,4 @@
-"""How much depends on which level of a factor is chosen: the best over the worst."""
+"""Test how much the choice of a level matters: the best over the worst."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from octant.study.verdict import gain_of, judge_effect, ranked
 
 
 class ChoiceTest(KindOfTest, frozen=True, kw_only=True):
-    """How many times as good the best of the levels is as the worst, or as the worst of the best `share` of them.
+    """Ratio of the best level to the worst, or to the worst of the best `share` of the levels.
 
-    They are ranked by their medians, so noise alone puts it above 1.
+    Levels are ranked by their medians, so that noise alone gives a ratio above 1.
     """
 
     measure: str
@@ -27,14 +27,14 @@ class ChoiceTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, level or axis value that is not there, or a level twice."""
+        """Yield missing measures, levels or axis values, and repeated levels."""
         yield from checks.factor_problems(study, self.factor, self.among)
         asked = [{**self.where, self.factor: level} for level in self.among]
         yield from checks.shared_problems(study, (self.measure,), asked, self.bar)
         yield from checks.place_problems(study, self.measure, self.at)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The factor with its interval against the bar; levels that are not to be had here are left out."""
+        """Judge the ratio; levels that are not available on this machine are excluded."""
         levels = [{**self.where, self.factor: level} for level in self.among or study.factors[self.factor]]
         order = ranked(study, values, self.measure, levels, self.at)
         if len(order) < 2:
@@ -44,5 +44,5 @@ class ChoiceTest(KindOfTest, frozen=True, kw_only=True):
         effect = gain_of(study, values, self.measure, best, worst, self.at)
         of = f"the best {number} of {len(order)}" if number < len(order) else f"all {number}"
         at = f" at {self.at}" if self.at else ""
-        what = f" for {self.measure}, {best[self.factor]} over {worst[self.factor]}, the worst of {of}{at}"
+        what = f" for {self.measure}{at}, {best[self.factor]} over {worst[self.factor]}, the worst of {of}"
         return judge_effect(effect, self.bar, what)

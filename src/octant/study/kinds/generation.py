@@ -1,13 +1,13 @@
-"""Whether a quantity kept up with the clock from one machine to a later one."""
+"""Test whether a quantity improved in proportion to the clock from one machine to a later one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from octant.study import checks
-from octant.study.factors import factor_text, quotient
 from octant.study.parts import BASELINE, Bar, Levels, Problem
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import factor_text, quotient
 from octant.study.values import StudyValues, quantity_of
 from octant.study.verdict import gain_of, gain_over, judge_effect
 
@@ -15,9 +15,9 @@ _CLOCK = "Hz"
 
 
 class GenerationTest(KindOfTest, frozen=True, kw_only=True):
-    """How many times as good `measure` became from `to` to `of`, for each time that `clock` rose: 1 is in proportion.
+    """Improvement of `measure` from `to` to `of` over that of `clock`; 1 is in proportion.
 
-    Below 1 a time takes more cycles than before, and a rate does less in each.
+    Below 1, a time takes more cycles than before, and a rate is lower per cycle.
     """
 
     measure: str
@@ -27,7 +27,7 @@ class GenerationTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure or combination that is not there, a machine compared with itself, or a clock that is none."""
+        """Yield missing measures or combinations, a machine compared with itself, and a clock not in Hz."""
         yield from checks.shared_problems(study, (self.measure, self.clock), (self.of, self.to), self.bar)
         yield from checks.pair_problems(study, self.of, self.to)
         unit = quantity_of(study.measures[self.clock]).unit
@@ -37,11 +37,11 @@ class GenerationTest(KindOfTest, frozen=True, kw_only=True):
             yield from checks.place_problems(study, name, "")
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The gain over that of the clock against the bar, with both, and with how many cycles a time takes."""
+        """Judge the gain relative to the clock; the text has both gains, and for times the ratio in cycles."""
         one = gain_of(study, values, self.measure, self.of, self.to)
         clock = gain_of(study, values, self.clock, self.of, self.to)
-        told = f"{self.measure} {factor_text(one.here)} with {factor_text(clock.here)} the clock"
+        gains = f"{self.measure} {factor_text(one.here)}, clock {factor_text(clock.here)}"
         if values.better(self.measure) == "lower":
-            told += f", in cycles {factor_text(quotient(clock.here, one.here))} as many"
+            gains += f", {self.measure} in cycles {factor_text(quotient(clock.here, one.here))}"
         machines = " over ".join(", ".join(study.full(levels)) for levels in (self.of, self.to))
-        return judge_effect(gain_over(one, clock), self.bar, f", {machines}: {told}")
+        return judge_effect(gain_over(one, clock), self.bar, f", {machines}: {gains}")

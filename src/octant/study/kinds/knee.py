@@ -1,4 +1,4 @@
-"""Where along its axis a measure first gets worse."""
+"""Test at which axis value a measure first becomes worse."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import over_extremes, rows_of
 from octant.study.parts import BASELINE, Bar, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import over_extremes, rows_of
 from octant.study.values import Better, CannotTest, StudyValues
 from octant.study.verdict import Effect, judge_effect, place_on_axis
 
 
 class KneeTest(KindOfTest, frozen=True, kw_only=True):
-    """Where the measure is first worse by `step` than the best before: the place alone, or over that of `to`."""
+    """First axis value at which the measure is worse than the best before by `step`, or its ratio to that of `to`."""
 
     measure: str
     of: Levels = BASELINE
@@ -26,7 +26,7 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure or combination that is not there, the same on both sides, or a measure without an axis."""
+        """Yield missing measures or combinations, identical sides, and measures without an axis."""
         yield from checks.shared_problems(study, (self.measure,), (self.of, self.to or {}), self.bar)
         if self.to is not None:
             yield from checks.pair_problems(study, self.of, self.to)
@@ -36,19 +36,19 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
             yield "", f"a knee needs numbers along the axis of {self.measure}"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The place against the bar, or by what factor it moves."""
+        """Judge the axis value of the step, or the factor by which it moves."""
         axis = study.measures[self.measure].axis
         one = self._place(study, values, self.of)
         if self.to is None:
-            return judge_effect(one, self.bar, f", the place of the step on {axis.knob if axis else ''}")
+            return judge_effect(one, self.bar, f", the position of the step along {axis.knob if axis else ''}")
         other = self._place(study, values, self.to)
         launches, caveats = min(one.launches, other.launches), one.caveats + other.caveats
-        here, ends = over_extremes(one.here, other.here), one.ends and "from the ranges over launches"
+        here, ends = over_extremes(one.here, other.here), one.ends and "ratio of the ranges over launches"
         moved = replace(one, here=here, launches=launches, caveats=caveats, ends=ends)
-        return judge_effect(moved, self.bar, ", by which the step moves")
+        return judge_effect(moved, self.bar, ", the shift of the step")
 
     def _place(self, study: Study, values: StudyValues, levels: Levels) -> Effect:
-        """See `place_on_axis`."""
+        """Return the axis value of the step; see `place_on_axis`."""
         axis = study.measures[self.measure].axis
         at = axis.values if axis else ()
         curve = values.curve(study.cell(self.measure, levels), at)
@@ -59,12 +59,12 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
         knees = [knee(places, row, self.step, better) for row in rows]
         known = [place for place in knees if place is not None]
         if len(known) < len(knees):
-            raise CannotTest(f"no step by ×{self.step:g} on the axis for {', '.join(study.full(levels))}")
+            raise CannotTest(f"no step of ×{self.step:g} along the axis for {', '.join(study.full(levels))}")
         return place_on_axis(known, launches, curve)
 
 
 def knee(places: Sequence[float], values: Sequence[float], step: float, better: Better) -> float | None:
-    """The first place where the value is worse by the factor `step` than the best at any place before it."""
+    """Return the first place whose value is worse than the best before it by the factor `step`."""
     best = values[0]
     for place, value in zip(places[1:], values[1:], strict=True):
         if (best / value if better == "higher" else value / best) >= step:

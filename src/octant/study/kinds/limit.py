@@ -1,4 +1,4 @@
-"""Up to where along its axis a measure stays near its best."""
+"""Test up to which axis value a measure stays near its best."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import rows_of
 from octant.study.parts import BASELINE, Bar, Levels, MeasureAxis, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import rows_of
 from octant.study.values import Better, CannotTest, StudyValues
 from octant.study.verdict import judge_value, place_on_axis
 
 
 class LimitTest(KindOfTest, frozen=True, kw_only=True):
-    """The largest place on the axis where the measure is within `near` of its best, and what is left at twice that."""
+    """Largest axis value at which the measure is within `near` of its best."""
 
     measure: str
     of: Levels = BASELINE
@@ -26,17 +26,17 @@ class LimitTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure or combination that is not there, or a measure without an axis of numbers that ascend."""
+        """Yield missing measures or combinations, and measures without an ascending axis of numbers."""
         yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
         yield from checks.axis_problems(study, self.measure, self.kind)
         axis = study.measures[self.measure].axis
         if axis and not _ascends(axis):
-            yield "", f"a limit needs numbers that ascend along the axis of {self.measure}"
+            yield "", f"a limit needs ascending numbers along the axis of {self.measure}"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The place against the bar: the median over launches, and their range.
+        """Judge the axis value: the median over launches, and their range.
 
-        Where a measure stays near its best up to the end of its axis, that end is what is known of the limit.
+        If a measure stays near its best up to the end of its axis, the limit is at least that value.
         """
         axis = study.measures[self.measure].axis
         at = axis.values if axis else ()
@@ -51,28 +51,30 @@ class LimitTest(KindOfTest, frozen=True, kw_only=True):
         limits = [places[index] for index in found]
         least = max(self.bar.within[0] if self.bar.within else 0.0, self.bar.above or 0.0)
         if max(found) == last and least >= places[-1]:
-            raise CannotTest(f"no limit up to {at[-1]} on {knob}, where the axis ends")
+            raise CannotTest(f"no limit up to {knob} = {at[-1]}, the end of the axis")
         effect = place_on_axis(limits, launches, curve)
-        what = f", the largest {knob} within {self.near:.0%} of the best"
+        what = f", the largest {knob} within {100 * self.near:.0f} % of the best"
         if min(found) == last:
-            return judge_value(effect, self.bar, unit, f"{what}: no limit up to there")
+            return judge_value(effect, self.bar, unit, f"{what}; the axis ends before a limit")
         left = [left_beyond(places, row, index, better) for row, index in zip(rows, found, strict=True) if index < last]
-        return judge_value(effect, self.bar, unit, f"{what}; {float(np.median(left)):.0%} of the best at twice that")
+        return judge_value(
+            effect, self.bar, unit, f"{what}; {100 * float(np.median(left)):.0f} % of the best at twice this value"
+        )
 
     def unit(self, study: Study) -> str:
-        """That of the axis."""
+        """Return the unit of the axis."""
         axis = study.measures[self.measure].axis
         return (axis.unit if axis else "") or "1"
 
 
 def last_near(values: Sequence[float], near: float, better: Better) -> int:
-    """The index of the last value that is worse than the best by no more than `near`, as shares of a rate."""
+    """Return the index of the last value whose rate is at least (1 - `near`) of the best."""
     rates = _rates(values, better)
     return max(index for index, rate in enumerate(rates) if rate >= (1 - near) * max(rates))
 
 
 def left_beyond(places: Sequence[float], values: Sequence[float], limit: int, better: Better) -> float:
-    """The share of the best that is left at twice the place of the limit, or at the first place measured behind."""
+    """Return the share of the best rate at twice the limit, or at the last place."""
     rates = _rates(values, better)
     beyond = next((i for i in range(limit + 1, len(places)) if places[i] >= 2 * places[limit]), len(places) - 1)
     return rates[beyond] / max(rates)
@@ -85,6 +87,6 @@ def _rates(values: Sequence[float], better: Better) -> list[float]:
 def _ascends(axis: MeasureAxis) -> bool:
     try:
         places = [number(text) for text in axis.values]
-    except ValueError:  # a ladder, or words
+    except ValueError:  # a ladder, or names
         return False
     return all(one < other for one, other in pairwise(places))

@@ -1,4 +1,4 @@
-"""Combinations from best to worst."""
+"""Test the order of combinations from best to worst."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant.study import checks
-from octant.study.factors import factor_text
 from octant.study.parts import Bar, Levels, Problem
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import factor_text
 from octant.study.values import StudyValues
 from octant.study.verdict import caveats_text, ends_text, gain_of, status_of, undecided_judgement
 
 
 class OrderTest(KindOfTest, frozen=True, kw_only=True):
-    """Each combination must be at least as good as the next, less the margin."""
+    """Order of combinations: each is at least as good as the next, less the margin."""
 
     measure: str
     places: Annotated[tuple[Levels, ...], Meta(min_length=2)]
@@ -25,14 +25,14 @@ class OrderTest(KindOfTest, frozen=True, kw_only=True):
     margin: Annotated[float, Meta(ge=0, lt=1)] = 0.0
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, or the same combination twice in a row."""
+        """Yield missing measures, combinations or axis values, and repeated combinations."""
         yield from checks.shared_problems(study, (self.measure,), self.places, None)
         for better, worse in itertools.pairwise(self.places):
             yield from checks.pair_problems(study, better, worse)
         yield from checks.place_problems(study, self.measure, self.at)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """Every step holds, or one does not, or it is open."""
+        """Judge each pair of consecutive combinations."""
         bar = Bar(above=1 - self.margin)
         steps = [
             gain_of(study, values, self.measure, better, worse, self.at)
@@ -41,7 +41,7 @@ class OrderTest(KindOfTest, frozen=True, kw_only=True):
         statuses = [status_of(step, bar) for step in steps]
         order = " > ".join("/".join(levels.values()) or "baseline" for levels in self.places)
         gains = ", ".join(factor_text(step.here) for step in steps)
-        why = f"{order}: {gains} from one to the next here{ends_text(steps)}{caveats_text(steps)}"
+        why = f"{order}: {gains} between consecutive configurations{ends_text(steps)}{caveats_text(steps)}"
         if "does not hold" in statuses:
             return Judgement("does not hold", why)
         if "undecided" not in statuses:

@@ -1,4 +1,4 @@
-"""How many times as good one combination is as another."""
+"""Test the ratio of one combination to another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octant.study.verdict import gain_of, judge_effect
 
 
 class RatioTest(KindOfTest, frozen=True, kw_only=True):
-    """Of rates, `of` over `to`; of times, the other way round."""
+    """Gain of `of` over `to`: the ratio of rates, or the inverse ratio of times."""
 
     measure: str
     of: Levels = BASELINE
@@ -22,24 +22,26 @@ class RatioTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, or the same on both sides."""
+        """Yield missing measures, combinations or axis values, and identical sides."""
         yield from checks.shared_problems(study, (self.measure,), (self.of, self.to), self.bar)
         if self.to_at in ("", self.at):
             yield from checks.pair_problems(study, self.of, self.to)
         yield from checks.place_problems(study, self.measure, self.at, self.to_at)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The factor with its interval against the bar."""
+        """Judge the ratio with its interval."""
         effect = gain_of(study, values, self.measure, self.of, self.to, self.at, self.to_at)
         at = f" at {self.at}{f' over {self.to_at}' if self.to_at else ''}" if self.at else ""
         pairs = list(zip(study.factors, study.full(self.of), study.full(self.to), strict=True))
-        several = len(study.factors) > 1
-        turned = ", ".join(f"{f'{factor} ' if several else ''}{of} over {to}" for factor, of, to in pairs if of != to)
+        has_factors = len(study.factors) > 1
+        changed = ", ".join(
+            f"{f'{factor} ' if has_factors else ''}{of} over {to}" for factor, of, to in pairs if of != to
+        )
         both = study.beside_baseline({factor: of for factor, of, to in pairs if of == to})
-        return judge_effect(effect, self.bar, f" for {self.measure}{', ' * bool(turned)}{turned}{both}{at}")
+        return judge_effect(effect, self.bar, f" for {self.measure}{', ' * bool(changed)}{changed}{both}{at}")
 
     def published_range(self, study: Study, published: Sequence[PublishedValue]) -> tuple[float, float] | None:
-        """The same ratio of published values."""
+        """Return the same ratio of published values."""
         top = _only_value(published, study.cell(self.measure, self.of), self.at)
         bottom = _only_value(published, study.cell(self.measure, self.to), self.to_at or self.at)
         if not top or not bottom:
@@ -49,7 +51,7 @@ class RatioTest(KindOfTest, frozen=True, kw_only=True):
         return factor, factor
 
     def compared(self, study: Study) -> tuple[Place, Place]:
-        """The place of `of` and that of `to`."""
+        """Return the places of `of` and of `to`."""
         return (study.cell(self.measure, self.of), self.at), (study.cell(self.measure, self.to), self.to_at or self.at)
 
 

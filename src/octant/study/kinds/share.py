@@ -1,4 +1,4 @@
-"""How much of one measure another one reaches."""
+"""Test which share of one measure another one reaches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octant.study.verdict import judge_effect, ratio_of
 
 
 class ShareTest(KindOfTest, frozen=True, kw_only=True):
-    """`measure` over `whole`, a measure in the same unit, both in the combination `of`: a rate over the peak, say."""
+    """Ratio of `measure` to `whole` in the same unit and combination, such as a rate over the peak."""
 
     measure: str
     whole: str
@@ -22,7 +22,7 @@ class ShareTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, or measures that cannot be divided."""
+        """Yield missing measures, combinations or axis values, and measures with different units."""
         yield from checks.shared_problems(study, (self.measure, self.whole), (self.of,), self.bar)
         if self.measure == self.whole:
             yield "", "a measure is compared with itself; give `measure` and `whole` that differ"
@@ -33,7 +33,7 @@ class ShareTest(KindOfTest, frozen=True, kw_only=True):
         yield from checks.place_problems(study, self.whole, self.whole_at)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The share with its interval against the bar."""
+        """Judge the share with its interval."""
         part = values.value(study.cell(self.measure, self.of), self.at)
         whole = values.value(study.cell(self.whole, self.of), self.whole_at)
         at, whole_at = (f" at {place}" if place else "" for place in (self.at, self.whole_at))

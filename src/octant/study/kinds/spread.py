@@ -1,4 +1,4 @@
-"""How flat a measure is along its axis."""
+"""Test how flat a measure is along its axis."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from octant.study.verdict import Effect, caveats_of, judge_effect
 
 
 class SpreadTest(KindOfTest, frozen=True, kw_only=True):
-    """The largest over the smallest value along the axis: 1 is flat."""
+    """Ratio of the largest to the smallest value along the axis; 1 is flat."""
 
     measure: str
     of: Levels = BASELINE
-    over: tuple[str, ...] = ()  # axis values; none: all
+    over: tuple[str, ...] = ()  # axis values; empty: all
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, or a measure without an axis."""
+        """Yield missing measures, combinations or axis values, and measures without an axis."""
         yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
         yield from checks.axis_problems(study, self.measure, self.kind)
         yield from checks.on_axis_problems(study, self.measure, self.over)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """Of a model edge by edge, as both edges rest on the same capacities; of launches by their intervals."""
+        """Judge the ratio: per bound for a model, whose bounds have the same cause; by intervals for launches."""
         axis = study.measures[self.measure].axis
         curve = values.curve(study.cell(self.measure, self.of), self.over or (axis.values if axis else ()))
         if min(value.value.low for value in curve) <= 0:
@@ -45,4 +45,4 @@ class SpreadTest(KindOfTest, frozen=True, kw_only=True):
             launches = min(len(value.launches) for value in curve)
             here, ends = stats.Interval(max(1.0, low), middle, high), "from the intervals of the values along the axis"
             effect = Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=ends)
-        return judge_effect(effect, self.bar, ", largest over smallest")
+        return judge_effect(effect, self.bar, ", largest over smallest value")

@@ -1,4 +1,4 @@
-"""Where along its axis a curve leaves a level: what a cache or an address cache holds."""
+"""Test at which axis value a curve leaves a level: the capacity of a cache or TLB."""
 
 from __future__ import annotations
 
@@ -12,34 +12,33 @@ from msgspec import Meta
 from octant import stats
 from octant.analysis.plateaus import EVEN, plateaus
 from octant.study import checks
-from octant.study.factors import over_extremes
 from octant.study.parts import BASELINE, Bar, Cell, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
+from octant.study.ratios import over_extremes
 from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
 from octant.study.verdict import Effect, caveats_of, caveats_text, judge_effect, judge_value
 from octant.untrusted import InputTable
 
 NOISE = 0.1
-"""Of the time that is taken off: so much of a difference is its own unevenness."""
+"""Share of the subtracted time that is attributed to its own noise."""
 _Row: TypeAlias = "list[tuple[float, float]]"
 """(place, time) of one round, the places ascending."""
 _Edge: TypeAlias = "tuple[float, float] | None"
-"""The two places between which a level ends; `None`: there is no such level."""
+"""The two places between which a level ends; `None` if there is no such level."""
 
 
 class Other(InputTable, frozen=True):
-    """Another curve, over the same axis."""
+    """Another curve over the same axis."""
 
     measure: str = ""  # "": the same
     of: Levels = BASELINE
 
 
 class StepTest(KindOfTest, frozen=True, kw_only=True):
-    """The end of a level of a time: the last place on it, alone, over the place `near`, or over the place in `to`.
+    """End of a level of a time: the axis value, or its ratio to `near` or to that of `to`.
 
-    Which level: the `level`-th one; the one that ends nearest to the axis value `near`; or what lies below the middle
-    of the values at the two places `half`. `less` is taken off the times first, so that its own levels are none: of a
-    walk over pages the walk over data alone.
+    The level is the `level`-th one, the one that ends nearest to the axis value `near`, or the part below the midpoint
+    of the values at the two places `half`. The curve `less` is subtracted first, so that its own levels do not count.
     """
 
     measure: str
@@ -53,14 +52,14 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, no level or several, or values that are no times."""
+        """Yield missing measures, combinations or axis values, ambiguous levels, and measures that are not times."""
         less = self.less or Other()
         measures = [self.measure, *filter(None, [less.measure, self.to_measure])]
         yield from checks.shared_problems(study, measures, (self.of, less.of, self.to or {}), self.bar)
         if self.to is not None and self.to_measure in ("", self.measure):
             yield from checks.pair_problems(study, self.of, self.to)
         if self.to_measure and self.to is None:
-            yield "to_measure", "it needs the combination, too; try to = {}"
+            yield "to_measure", "it needs the key `to`; try to = {}"
         for name in measures:
             yield from checks.axis_problems(study, name, self.kind)
             axis = study.measures[name].axis
@@ -69,7 +68,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             if quantity_of(study.measures[name]).better == "higher":
                 yield (
                     "measure",
-                    f"levels are those of times, and {name} is a rate; give a measure of which less is better",
+                    f"a step needs a measure of time, and {name} is a rate; use a measure for which lower is better",
                 )
         axes = [study.measures[name].axis for name in measures]
         if any(one is None or axes[0] is None or one.values != axes[0].values for one in axes):
@@ -77,16 +76,16 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         if sum((self.level > 0, bool(self.near), self.half is not None)) != 1:
             yield "", "exactly one of level, near and half is needed"
         if self.near and self.to is not None:
-            yield "near", "a place is compared with `near` or with that of `to`; remove one"
+            yield "near", "`near` and `to` exclude each other; remove one"
         yield from checks.on_axis_problems(study, self.measure, [*filter(None, [self.near]), *(self.half or ())])
 
     def unit(self, study: Study) -> str:
-        """That of the axis; none where the place is compared with another."""
+        """Return the unit of the axis; empty if the place is compared with another."""
         axis = study.measures[self.measure].axis
         return "" if self.to is not None or self.near else (axis.unit if axis else "") or "1"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The place against the bar, or over the place that it is compared with."""
+        """Judge the axis value, or its ratio to another."""
         axis = study.measures[self.measure].axis
         knob = axis.knob if axis else ""
         one = self._found(study, values, self.measure, self.of)
@@ -95,14 +94,14 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         if isinstance(one, _Missing):
             return one.judgement
         if not self.near:
-            return judge_value(one, self.bar, self.unit(study), f", where the level ends on {knob}")
+            return judge_value(one, self.bar, self.unit(study), f", the end of the level along {knob}")
         expected = self._number(values, self.near)
         here = stats.Interval(one.here.low / expected, one.here.middle / expected, one.here.high / expected)
         of_it = Effect(here, one.launches, one.caveats, one.least, ends=one.ends)
-        return judge_effect(of_it, self.bar, f" of {self.near}, where the level ends on {knob}")
+        return judge_effect(of_it, self.bar, f" of {self.near}, the end of the level along {knob}")
 
     def _moved(self, study: Study, values: StudyValues, one: Effect | _Missing, knob: str) -> Judgement:
-        """By what factor the place moves; a level that goes on beyond the axis moves at least to its end."""
+        """Judge the factor by which the place moves; a level beyond the axis moves at least to its end."""
         other = self._found(study, values, self.to_measure or self.measure, self.to or {})
         if isinstance(other, _Missing):
             raise CannotTest(other.judgement.why)
@@ -110,18 +109,18 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             least = one.end / other.here.high
             if not one.goes_on or self.bar.above is None or least <= self.bar.above:
                 raise CannotTest(one.judgement.why)
-            why = f"at least ×{least:.3g} here, by which the level's end moves on {knob}: {one.judgement.why}"
-            return Judgement("holds", f"{why} (the bar: {self.bar.text})")
+            why = f"at least ×{least:.3g}, the shift of the end of the level along {knob}: {one.judgement.why}"
+            return Judgement("holds", f"{why} (required: {self.bar.text})")
         launches = min(one.launches, other.launches)
         here, caveats = over_extremes(one.here, other.here), one.caveats + other.caveats
-        moved = Effect(here, launches, caveats, one.least, ends="as far as both places are known")
-        return judge_effect(moved, self.bar, f", by which the level's end moves on {knob}")
+        moved = Effect(here, launches, caveats, one.least, ends="ratio of the ranges of both places")
+        return judge_effect(moved, self.bar, f", the shift of the end of the level along {knob}")
 
     def _number(self, values: StudyValues, written: str) -> float:
         return number(values.written.get(self.measure, {}).get(written, written))
 
     def _found(self, study: Study, values: StudyValues, measure: str, levels: Levels) -> Effect | _Missing:
-        """Between the least and the greatest place of any launch; or that launches show no such level."""
+        """Return the range of the place over launches, or that no such level was found."""
         axis = study.measures[measure].axis
         at = sorted(axis.values if axis else (), key=number)
         curve = _curve(values, study.cell(measure, levels), at)
@@ -139,9 +138,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             )
         middle = float(np.median([low for low, _ in known]))
         here = stats.Interval(min(low for low, _ in known), middle, max(high for _, high in known))
-        return Effect(
-            here, launches, caveats, stats.FEW_LAUNCHES, ends=f"it ends between these in all {launches} launches"
-        )
+        return Effect(here, launches, caveats, stats.FEW_LAUNCHES, ends=f"range over {launches} launches")
 
     def _edge(self, values: StudyValues, points: _Row) -> _Edge:
         if self.half is not None:
@@ -157,13 +154,15 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
     def _missing(
         self, name: str, seen: int, launches: int, ends: tuple[str, str], caveats: tuple[stats.Caveat, ...]
     ) -> Judgement:
-        """`does not hold` where no launch of enough shows the level."""
-        what = f"level {self.level}" if self.level else f"level near {self.near}" if self.near else "rise by half"
+        """Return the judgement without a level: `does not hold` if there are enough launches and none has it."""
+        what = (
+            f"level {self.level}" if self.level else f"level near {self.near}" if self.near else "midpoint of the rise"
+        )
         where = f"for {name}, from {ends[0]} to {ends[1]}"
         if seen:
-            why = f"no such level found in {launches - seen} of {launches} launches ({what}) {where}"
+            why = f"{what} not found in {launches - seen} of {launches} launches {where}"
             return Judgement("undecided", why)
-        why = f"no such level found ({what}) {where}"
+        why = f"{what} not found {where}"
         enough = not 0 < launches < stats.FEW_LAUNCHES
         text = caveats_text([Effect(stats.Interval(1, 1, 1), launches, caveats)])
         more = None if enough else stats.FEW_LAUNCHES - launches
@@ -171,14 +170,14 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
 
 
 class _Missing:
-    """No such level in some launches: what that says, and whether the first level goes on to the axis's end in all."""
+    """Judgement without a level in some launches; `goes_on`: the first level extends to the end of the axis in all."""
 
     def __init__(self, judgement: Judgement, end: float, goes_on: bool) -> None:
         self.judgement, self.end, self.goes_on = judgement, end, goes_on
 
 
 def _curve(values: StudyValues, cell: Cell, at: Sequence[str]) -> dict[float, StudyValue]:
-    """What there is along the axis. A point that is not measurable leaves a gap, which makes the place less certain."""
+    """Return the available values along the axis; a value that is not measurable leaves a gap."""
     found: dict[float, StudyValue] = {}
     reasons = []
     for text in at:
@@ -192,7 +191,7 @@ def _curve(values: StudyValues, cell: Cell, at: Sequence[str]) -> dict[float, St
 
 
 def _rows(curve: Mapping[float, StudyValue], off: Mapping[float, StudyValue] | None, least: float) -> list[_Row]:
-    """(place, time) in each round that has at least so many places, less what is taken off.
+    """Return (place, time) in each round with at least `least` places, less the subtracted curve.
 
     Raises:
         CannotTest: there is no such round, or a value is zero.
@@ -208,7 +207,7 @@ def _rows(curve: Mapping[float, StudyValue], off: Mapping[float, StudyValue] | N
             raise CannotTest("a value is zero, so there is no level")
         found.append(_without(places, *both))
     if not found:
-        raise CannotTest("no round has half of the places along the axis")
+        raise CannotTest("no round has half of the values along the axis")
     return found
 
 
@@ -223,7 +222,7 @@ def _by_round(curve: Mapping[float, StudyValue]) -> dict[int, dict[float, float]
 
 
 def _without(places: Sequence[float], row: Mapping[float, float], off: Mapping[float, float] | None = None) -> _Row:
-    """What is beyond other times, above the least of them: positive, and even where both are the same but for noise."""
+    """Return the times minus others, plus their minimum: positive, and even where both are equal except for noise."""
     if off is None:
         return [(place, row[place]) for place in places]
     floor = min(off[place] for place in places)
@@ -236,7 +235,7 @@ def _is_even(row: _Row) -> bool:
 
 
 def _halfway(points: _Row) -> _Edge:
-    """The first places between which the values pass the middle of the first and the last one."""
+    """Return the first places between which the values cross the midpoint of the first and the last value."""
     (_, first), (_, last) = points[0], points[-1]
     if last < EVEN * first:
         return None

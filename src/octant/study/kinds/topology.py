@@ -1,4 +1,4 @@
-"""Whether the groups of hardware threads that times of pairs show are those that the system tells."""
+"""Test whether pair latencies show the groups of hardware threads that the operating system reports."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from octant.study.values import CannotTest, StudyValues
 from octant.units import si_text
 
 LEAST_THREADS = 3
-"""Of two hardware threads there is one pair, which has nothing to be compared with."""
+"""Two hardware threads are only one pair, which cannot be compared with others."""
 
 
 class TopologyTest(KindOfTest, frozen=True, kw_only=True):
-    """Groups that the values of pairs show are told as cores, caches, nodes or packages; cores and caches show."""
+    """Groups in the pair latencies are reported as cores, caches, nodes or packages, and reported ones are visible."""
 
     measure: str
     of: Levels = BASELINE
     at: str = ""  # axis value
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there, or a measure without pairs."""
+        """Yield missing measures, combinations or axis values, and measures without pairs."""
         yield from checks.shared_problems(study, (self.measure,), (self.of,), None)
         yield from checks.place_problems(study, self.measure, self.at)
         asked = study.measures[self.measure]
@@ -33,32 +33,34 @@ class TopologyTest(KindOfTest, frozen=True, kw_only=True):
             yield "measure", f"a topology needs a metric of pairs, and {self.measure} has none; try node/coherence"
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """Groups that nobody tells, and told ones that make no difference, speak against it."""
+        """Judge against groups that are not reported, and reported ones that are not visible."""
         found = values.value(study.cell(self.measure, self.of), self.at)
         if values.topology is None or not found.pairs:
-            raise CannotTest("the records do not say which pairs of hardware threads were at work")
+            raise CannotTest("the records do not contain the measured pairs of hardware threads")
         here = clusters(found.pairs, values.topology)
         if here.number < LEAST_THREADS:
-            raise CannotTest("one pair of hardware threads, which has nothing to be compared with")
+            raise CannotTest("there is only one pair of hardware threads")
         if not here.complete:
             every = here.number * (here.number - 1) // 2
-            raise CannotTest(f"{here.pairs} of {every} pairs were measured; more seconds measure all")
-        if here.untold:
-            text = "; ".join(_text(one, "groups that are not told") for one in here.untold)
-            return Judgement("does not hold", f"{text} here")
-        if here.unseen:
-            units = " and ".join(UNITS[unit] for unit in here.unseen)
-            return Judgement("does not hold", f"{units} are told, and their threads are no nearer to each other here")
-        return Judgement("holds", f"{_found_text(here, list(found.pairs.values()))} here")
+            raise CannotTest(f"{here.pairs} of {every} pairs were measured; increase seconds")
+        if here.unreported:
+            text = "; ".join(_text(one, "groups not reported by the operating system:") for one in here.unreported)
+            return Judgement("does not hold", text)
+        if here.undetected:
+            units = " and ".join(UNITS[unit] for unit in here.undetected)
+            return Judgement(
+                "does not hold", f"the operating system reports {units}, but their threads are not closer to each other"
+            )
+        return Judgement("holds", _found_text(here, list(found.pairs.values())))
 
 
 def _found_text(here: Clusters, values: list[float]) -> str:
     if here.found:
         return "; ".join(_text(one, here.names(one.groups)) for one in here.found)
     ends = f"{si_text(min(values), 's')} … {si_text(max(values), 's')}"
-    return f"no groups are found, and none that share a cache are told: {ends}"
+    return f"no groups found, and no shared caches reported: {ends}"
 
 
 def _text(one: PairClusters, name: str) -> str:
     within, between = si_text(one.within, "s"), si_text(one.between, "s")
-    return f"{name} {groups_text(one.groups)}, {within} within, {between} between"
+    return f"{name} {groups_text(one.groups)}, {within} within a group, {between} between groups"

@@ -1,4 +1,4 @@
-"""What a measure comes to, in its own unit."""
+"""Test a measure in its own unit."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from octant.units import counted
 
 
 class ValueTest(KindOfTest, frozen=True, kw_only=True):
-    """One value against a bar in the unit of the measure: seconds, bytes a second.
+    """Value of a measure in its unit, such as s or B/s.
 
-    With `largest` it is that of the launch which has the most: of what happens now and then, once is enough, and one
-    launch for a verdict; that it does not happen takes as many launches as any verdict.
+    With `largest`, the largest value of all launches counts: one launch is sufficient to show that a rare event occurs;
+    to show that it does not occur takes as many launches as any verdict.
     """
 
     measure: str
@@ -27,12 +27,12 @@ class ValueTest(KindOfTest, frozen=True, kw_only=True):
     bar: Bar
 
     def problems(self, study: Study) -> Iterator[Problem]:
-        """A measure, combination or axis value that is not there."""
+        """Yield missing measures, combinations or axis values."""
         yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
         yield from checks.place_problems(study, self.measure, self.at)
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
-        """The value with its interval against the bar."""
+        """Judge the value with its interval."""
         found = values.value(study.cell(self.measure, self.of), self.at)
         unit = self.unit(study)
         what = f" for {self.measure}{study.beside_baseline(self.of)}{f' at {self.at}' if self.at else ''}"
@@ -45,11 +45,11 @@ class ValueTest(KindOfTest, frozen=True, kw_only=True):
         return judge_value(effect, self.bar, unit, what + number)
 
     def _is_final(self, most: float) -> bool:
-        """Whether more launches, which can only raise the largest, would change nothing."""
+        """Return whether more launches, which can only increase the maximum, cannot change the verdict."""
         if self.bar.above is not None:
             return most > self.bar.above
         return most >= self.bar.below if self.bar.below is not None else most > (self.bar.within or (0, 0))[1]
 
     def unit(self, study: Study) -> str:
-        """That of the measure."""
+        """Return the unit of the measure."""
         return quantity_of(study.measures[self.measure]).unit

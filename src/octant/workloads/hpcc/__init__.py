@@ -1,1 +1,1 @@
-"""HPC Challenge: its seven tests, by its definitions."""
+"""The seven tests of HPC Challenge."""

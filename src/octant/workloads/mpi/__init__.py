@@ -1,1 +1,1 @@
-"""Messages: what MPI and the network between ranks can do."""
+"""MPI communication."""

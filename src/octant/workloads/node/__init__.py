@@ -1,1 +1,1 @@
-"""One node: its memory, its arithmetic units and its noise."""
+"""One node: memory, floating-point units, caches and OS noise."""

@@ -1,147 +1,136 @@
-"""Bars of a run: a metric by the value of a knob, and the phases of a step side by side."""
+"""Bars of a run: a metric by the value of a knob, phases of a step, the cost of choices, and CPU time of ranks."""
 
 from __future__ import annotations
 
 import textwrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from octant import units
-from octant.analysis.names import knob_of, picture_title, place_text
+from octant.analysis.choices import choices
+from octant.analysis.names import knob_of, knob_text, picture_title, place_text, short_name
+from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
-from octant.report.charts.curves.lines import other_knobs
+from octant.report.charts.curves.figure_curves import other_knobs
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, thin, thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from octant.analysis.choices import RankedFigures
     from octant.analysis.figures import Figure
-    from octant.report.charts.cells import MeasuredCells
-    from octant.report.charts.curves.lines import MetricOf
+    from octant.report.charts.curves.figure_curves import MetricOf
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.report.charts.picture import Role
-    from octant.workload import Bars, Stacked
+    from octant.stats import Estimate, Interval
+    from octant.workload import Bars, Choice, RankBars, Stacked
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
-_ROOM = 1.25  # the axis against the longest bar, for the value at its end
+_ROOM, _WIDE_ROOM = 1.25, 1.9  # the axis against the longest bar, for a value or for words at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
 
 
 def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
-    """A bar for each value of the knob; `None` if it has one value only."""
+    """Draw a bar per value of the knob; return `None` if it has only one value."""
     workload, figures = cells.workload, cells.figures
     metric = workload.metric(shown.y)
     with_knob = [figure for figure in figures if shown.x in figure.knobs]
-    found = [one for cell in with_knob for one in [cells.figure(cell, shown.y)] if one and one.value]
-    if len({figure.knobs[shown.x] for figure in found}) < 2:
+    every = [one for cell in with_knob for one in [cells.figure(cell, shown.y)] if one and one.value]
+    if len({figure.knobs[shown.x] for figure in every}) < 2:
         return None
-    kept = thin(found, MOST_BARS)
-    labels = bar_labels(kept, shown.x)
-    values = [figure.value for figure in kept if figure.value]
-    series = ChartSeries(
-        metric.name, "across", tuple(value.middle for value in values), tuple(map(float, range(len(values)))),
-        tuple(value.low for value in values), tuple(value.high for value in values), tuple(labels),
-        role="grey", open=tuple(figure.invalid for figure in kept),
-    )  # fmt: skip
-    most = max((*series.x, *series.high)) or 1.0  # all may be 0
+    kept = thin(every, MOST_BARS)
+    labels, values = bar_labels(kept, shown.x), [figure.value for figure in kept if figure.value]
+    is_open = tuple(figure.invalid for figure in kept)
+    most = max(end for value in values for end in (value.middle, value.high)) or 1.0  # all may be 0
+    axis = Axis(metric.name, False, even_ticks(most, si_ticks(metric.unit)), metric.unit, ends=(0.0, _ROOM * most))
     return Picture(
-        "bars",
-        shown.title or picture_title(figures, f"{metric.name} by {shown.x}"),
+        "bars", shown.title or picture_title(figures, f"{metric.name} by {shown.x}"),
         f"{workload.summary}. Medians{'; ' + metric.note if metric.note else ''}."
-        + " Open bars are not measurable." * any(series.open)
+        + " Open bars are not measurable." * any(is_open)
         + claims.caption(values)
-        + thinned_text(len(kept), len(found), "bars"),
-        (
-            Panel(
-                Axis(
-                    metric.name,
-                    False,
-                    even_ticks(most, si_ticks(metric.unit)),
-                    metric.unit,
-                    ends=(0.0, _ROOM * most),
-                ),
-                places_axis(shown.x, labels),
-                (series,),
-                notes=tuple(
-                    Note(max(value.middle, value.high), float(i), value_cells(figure)[0])
-                    for i, (figure, value) in enumerate(zip(kept, values, strict=True))
-                ),
-            ),
-        ),
+        + thinned_text(len(kept), len(every), "bars"),
+        (_lying_bars(axis, shown.x, labels, values, [value_cells(figure)[0] for figure in kept], is_open),),
         (shown.x, *value_columns(metric), "of limit"),
         tuple((label, *value_cells(figure), share_text(figure)) for label, figure in zip(labels, kept, strict=True)),
-    )
+        width=564,
+    )  # fmt: skip
+
+
+def _lying_bars(
+    axis: Axis,
+    title: str,
+    labels: Sequence[str],
+    values: Sequence[Estimate | Interval],
+    texts: Sequence[str],
+    is_open: tuple[bool, ...] = (),
+) -> Panel:
+    """Return a panel of bars with intervals, and a text at the end of each."""
+    middle, low, high = zip(*((value.middle, value.low, value.high) for value in values), strict=True)
+    at = tuple(map(float, range(len(values))))
+    series = ChartSeries(axis.title, "across", middle, at, low, high, tuple(labels), role="grey", open=is_open)
+    notes = tuple(Note(max(x, end), y, text) for x, end, y, text in zip(middle, high, at, texts, strict=True))
+    return Panel(axis, places_axis(title, labels), (series,), notes=notes)
 
 
 def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
-    """The phases of each cell's step side by side; `None` if no cell has phases."""
+    """Draw the phases of each cell's step next to each other; return `None` if no cell has phases."""
     workload, figures = cells.workload, cells.figures
-    found = [
-        (figure, parts) for figure in figures for parts in [own_times(cells.figure, figure, shown.phases)] if parts
-    ]
-    if not found:
+    every = [(figure, parts) for figure in figures if (parts := own_times(cells.figure, figure, shown.phases))]
+    if not every:
         return None
-    kept = thin(found, MOST_BARS)
+    kept = thin(every, MOST_BARS)
     labels = bar_labels([figure for figure, _ in kept], shown.x)
     names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
-    places = tuple(map(float, range(len(kept))))
     totals = [sum(parts.values()) for _, parts in kept]
-    series = []
+    series, rows = [], []
     for name in names:
         times = tuple(parts.get(name, 0.0) for _, parts in kept)
         shares = [time / total if total else 0.0 for time, total in zip(times, totals, strict=True)]
         words = tuple(units.percent_text(share) if share >= _LABELLED else "" for share in shares)
         role: Role = "grey" if name in shown.waiting else "faint" if name == REST else ""
-        series.append(ChartSeries(name, "stack", times, places, labels=words, role=role, names="legend"))
-    most = max(totals)
+        at = tuple(map(float, range(len(kept))))
+        series.append(ChartSeries(name, "stack", times, at, labels=words, role=role, names="legend"))
+    for label, (_, parts), total in zip(labels, kept, totals, strict=True):
+        for name, time in parts.items():
+            rows.append((label, name, units.si_text(time, "s", 4), units.percent_text(time / (total or 1.0))))
+    axis = Axis("time of a step", False, even_ticks(max(totals), si_ticks("s")), "s")
     return Picture(
-        "phases",
-        picture_title(figures, "where the time of a step goes"),
+        "phases", picture_title(figures, "where the time of a step goes"),
         f"{workload.summary}. Mean time of each phase over steps and ranks, without the phases inside it."
         + " Grey: ranks wait for others." * bool(set(shown.waiting) & set(names))
-        + thinned_text(len(kept), len(found), "cells"),
-        (
-            Panel(
-                Axis("time of a step", False, even_ticks(most, si_ticks("s")), "s"),
-                places_axis(shown.x, labels),
-                tuple(series),
-            ),
-        ),
-        (shown.x or "cell", "phase", "time", "share of the step"),
-        tuple(
-            (label, name, units.si_text(time, "s", 4), units.percent_text(time / (sum(parts.values()) or 1.0)))
-            for label, (_, parts) in zip(labels, kept, strict=True)
-            for name, time in parts.items()
-        ),
-    )
+        + thinned_text(len(kept), len(every), "configurations"),
+        (Panel(axis, places_axis(shown.x, labels), tuple(series)),),
+        (shown.x or "configuration", "phase", "time", "share of the step"), tuple(rows),
+    )  # fmt: skip
 
 
 def own_times(metric_of: MetricOf, headline: Figure, phases: Sequence[str] = ()) -> Mapping[str, float]:
-    """Seconds per step of each phase without the phases inside it, and of the rest; empty without phases.
+    """Return the seconds per step of each phase without the phases inside it, and of the rest; empty without phases.
 
     Args:
         phases: names without `phase/`; none: all that were recorded.
     """
     heads = dict.fromkeys(head.name for point in headline.points for head in point.heads)
     names = phases or [name.removeprefix("phase/") for name in heads if name.startswith("phase/")]
-    known = {name: _middle(metric_of(headline, f"phase/{name}")) for name in names}
-    times = {name: time for name, time in known.items() if time is not None}
-    step = _middle(metric_of(headline, STEP))
-    if not times or step is None:
+    known = {name: metric_of(headline, f"phase/{name}") for name in names}
+    times = {name: one.value.middle for name, one in known.items() if one and one.value}
+    step = metric_of(headline, STEP)
+    if not times or step is None or step.value is None:
         return {}
-    inside = {name: _parent(name, times) for name in times}
-    own = {
-        name: max(0.0, time - sum(times[child] for child, parent in inside.items() if parent == name))
-        for name, time in times.items()
-    }
-    outermost = sum(time for name, time in times.items() if inside[name] is None)
-    return {**own, REST: max(0.0, step - outermost)}
+    parents = {name: _parent(name, times) for name in times}
+    children = {name: sum(times[child] for child, parent in parents.items() if parent == name) for name in times}
+    outermost = sum(time for name, time in times.items() if parents[name] is None)
+    own = {name: max(0.0, time - children[name]) for name, time in times.items()}
+    return {**own, REST: max(0.0, step.value.middle - outermost)}
 
 
 def _parent(name: str, known: Mapping[str, float]) -> str | None:
-    """The innermost known phase around this one: `solve` of `solve/halo`."""
+    """Return the innermost known phase around this one: `solve` of `solve/halo`."""
     while "/" in name:
         name = name.rpartition("/")[0]
         if name in known:
@@ -149,25 +138,122 @@ def _parent(name: str, known: Mapping[str, float]) -> str | None:
     return None
 
 
-def _middle(figure: Figure | None) -> float | None:
-    return figure.value.middle if figure and figure.value else None
+def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
+    """Draw how many times as good the best value of a knob is as the worst, for each combination of the others."""
+    every = choices(cells.figures, shown.x)
+    if not every:
+        return None
+    kept = thin(every, MOST_BARS)
+    costs, labels = [one.cost for one in kept], [case_text(one) or "all" for one in kept]
+    most = max(end for cost in costs for end in (cost.middle, cost.high))
+    axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
+    rows = []
+    for label, one in zip(labels, kept, strict=True):
+        best, worst = one.best.knobs[one.knob], one.worst.knobs[one.knob]
+        rows.append(
+            (label, best, _value(one.best), names(one.equivalents, one.knob), worst, _value(one.worst), cost_text(one))
+        )
+    return Picture(
+        "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
+        f"{cells.workload.summary}. How many times as good the best {shown.x} is as the worst, in launches that have "
+        "both. Both are selected by their medians, so noise alone raises the ratio above 1."
+        + thinned_text(len(kept), len(every), "bars"),
+        (_lying_bars(axis, "", labels, costs, [f"{one.best.knobs[one.knob]} best" for one in kept]),),
+        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), tuple(rows),
+    )  # fmt: skip
+
+
+def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
+    """Return a line per case: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6`."""
+    texts = []
+    for one in choices(figures, knob):
+        case, also = case_text(one), names(one.equivalents, knob)
+        best = f"{f'{case}: ' if case else ''}{one.best.knobs[knob]} best ({_value(one.best)})"
+        worst = f"worst {one.worst.knobs[knob]} ({_value(one.worst)}), {cost_text(one)}"
+        texts.append("; ".join([best, *[f"as good: {also}"] * bool(also), worst]))
+    return texts
+
+
+def case_text(ranked: RankedFigures) -> str:
+    """Return the other knobs: `8 B, single mode`."""
+    return ", ".join(knob_text(name, value) for name, value in ranked.others.items())
+
+
+def cost_text(ranked: RankedFigures) -> str:
+    """Return how many times as good the best is as the worst: `×2.61 [2.40, 2.83]`."""
+    low, middle, high = (f"{end:.3g}" for end in (ranked.cost.low, ranked.cost.middle, ranked.cost.high))
+    return f"×{middle}" + f" [{low}, {high}]" * (low != high)
+
+
+def names(figures: Iterable[Figure], knob: str) -> str:
+    """Return the values of the knob, separated by commas."""
+    return ", ".join(figure.knobs[knob] for figure in figures)
+
+
+def _value(figure: Figure) -> str:
+    return units.si_text(figure.value.middle, figure.metric.unit) if figure.value else ""
+
+
+def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
+    """Draw user and system time of each rank of the cell with most ranks, medians over its launches.
+
+    `None` if no cell has CPU times of several ranks.
+
+    Raises:
+        RecordError: the samples of a point can no longer be read.
+    """
+    counted = [figure for figure in cells.figures if figure.counted]
+    figure = max(counted, key=lambda one: one.point.ranks or 0, default=None)
+    if figure is None:
+        return None
+    times = {name: _rank_medians(figure, f"reading/{name}") for name in (USER, SYSTEM)}
+    ranks = sorted(times[USER].keys() & times[SYSTEM].keys())
+    if len(ranks) < 2:
+        return None
+    kept = thin(ranks, MOST_BARS)
+    places, roles = tuple(map(float, range(len(kept)))), ("series-1", "series-2")
+    series = tuple(
+        ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")  # type: ignore[arg-type]
+        for (name, mine), role in zip(times.items(), roles, strict=True)
+    )
+    sums = {rank: times[USER][rank] + times[SYSTEM][rank] for rank in ranks}
+    busiest, least = max(ranks, key=sums.__getitem__), min(ranks, key=sums.__getitem__)
+    axis = Axis("CPU time", False, even_ticks(sums[busiest] or 1.0, si_ticks("s")), "s")
+    return Picture(
+        "ranks", shown.title,
+        f"CPU time of each rank of {short_name(figure)} with its descendants. Medians over launches."
+        + thinned_text(len(kept), len(ranks), "bars"),
+        (Panel(axis, places_axis("rank", [str(rank) for rank in kept]), series),), ("rank", USER, SYSTEM),
+        tuple((str(rank), *(units.si_text(mine[rank], "s", 4) for mine in times.values())) for rank in kept),
+        label=f"CPU time by rank: most on rank {busiest} with {units.si_text(sums[busiest], 's')}, "
+        f"least on rank {least} with {units.si_text(sums[least], 's')}.",
+    )  # fmt: skip
+
+
+def _rank_medians(figure: Figure, series: str) -> Mapping[int, float]:
+    """Return the median over launches by rank."""
+    values: dict[int, list[float]] = {}
+    for launch in figure.counted:
+        for rank, value in values_of_ranks(launch.point.read(), series).items():
+            values.setdefault(rank, []).append(value)
+    return {rank: float(np.median(of)) for rank, of in values.items()}
 
 
 def bar_labels(figures: Sequence[Figure], knob: str) -> list[str]:
-    """What each bar is: the knob's value, or the title, and what else differs among the bars."""
+    """Return the label of each bar: the knob's value, or the title, and what else differs among the bars."""
     if not knob:
         return [figure.name for figure in figures]
     places = [place_text(figure) for figure in figures]
     several = len(set(places)) > 1
-    others = [name for name in other_knobs(figures, knob) if name != "threads"]  # the place says how many
-    return [
-        ", ".join([figure.knobs.get(knob, ""), *(knob_of(figure, name) for name in others)])
-        + f", {place}" * (several and bool(place))
-        for figure, place in zip(figures, places, strict=True)
-    ]
+    others = [name for name in other_knobs(figures, knob) if name != "threads"]  # the place has their number
+    labels = []
+    for figure, place in zip(figures, places, strict=True):
+        parts = [figure.knobs.get(knob, ""), *(knob_of(figure, name) for name in others)]
+        labels.append(", ".join(parts + [place] * (several and bool(place))))
+    return labels
 
 
 def places_axis(title: str, labels: Sequence[str]) -> Axis:
-    """The axis along which bars lie one under the other."""
+    """Return the axis along which bars are, one below the other."""
     ticks = tuple((float(place), textwrap.fill(label, _LABEL)) for place, label in enumerate(labels))
     return Axis(title, False, ticks, down=True)

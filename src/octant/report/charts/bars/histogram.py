@@ -1,11 +1,12 @@
-"""How the time of a step is distributed over the samples of all lanes and launches."""
+"""Distribution of the time of a step over the samples of all lanes and launches."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from octant import units
 from octant.analysis.names import picture_title
@@ -15,56 +16,53 @@ from octant.report.charts.ticks import decades, si_ticks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from octant.analysis.figures import Figure
-    from octant.report.charts.cells import MeasuredCells
+    from octant.report.charts.curves.ladders import MeasuredCells
     from octant.workload import Histogram
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)
-LEAST_BEYOND = 5  # samples beyond a quantile without which it is not stated
+LEAST_BEYOND = 5  # samples beyond a quantile that are required to state it
 _BINS = 60
-_LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, whose own edges then do not show
+_LEAST_FACTOR = 1.025  # between the edges of a bin: several bins of a sketch, whose own edges are then not visible
+_Times: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64]]
+"""Times of one step or chunk in s, ascending, and the number of samples of each."""
 
 
 def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:
-    """The times of the figures of the table; `None` without samples."""
+    """Draw the times of the figures of the table; return `None` without samples."""
     workload, figures = cells.workload, cells.figures
     every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
     kept = thin(every, MOST_LINES)
     if not kept:
         return None
-    times = [_times(figure) for figure in kept]
+    times = list(map(_times, kept))
     edges = _edges(times)
-    series = [_outline(figure, *of, edges) for figure, of in zip(kept, times, strict=True)]
-    cuts = [_quantiles(*of) for of in times]
+    series = [_bins(figure, *mine, edges) for figure, mine in zip(kept, times, strict=True)]
+    quantiles = [_quantiles(*mine) for mine in times]
     xs, ys = [x for one in series for x in one.x], [y for one in series for y in one.y if y > 0]
-    title = shown.title or "how long a step takes"
+    rows = []
+    for figure, (_, counts), mine in zip(kept, times, quantiles, strict=True):
+        for level, at in mine:
+            share = f"{100 * level:g} % of {int(counts.sum())}"
+            rows.append((figure.title, figure.mode, share, units.si_text(at, "s", 4)))
     return Picture(
-        "histogram",
-        picture_title(figures, title),
-        f"{workload.summary}. How many samples took how long, over all lanes and launches without warm-up; times of a "
-        "sample of several steps are divided by their number. Vertical lines are quantiles of the first series."
+        "histogram", picture_title(figures, shown.title or "how long a step takes"),
+        f"{workload.summary}. Number of samples by time, over all lanes and launches without warm-up; the time of a "
+        "sample of several steps is divided by their number. Vertical lines are quantiles of the first series."
         + thinned_text(len(kept), len(every), "figures"),
         (
             Panel(
                 Axis("time", True, decades(min(xs), max(xs), si_ticks("s")), "s"),
                 Axis("samples", True, decades(1, max(*ys, 2), lambda v: f"{v:g}"), "1"),
                 tuple(series),
-                tuple(Mark(at, f"{100 * level:g} %") for level, at in cuts[0]),
+                tuple(Mark(at, f"{100 * level:g} %") for level, at in quantiles[0]),
             ),
         ),
-        ("figure", "mode", "share of samples", "took at most"),
-        tuple(
-            (figure.title, figure.mode, f"{100 * level:g} % of {int(counts.sum())}", units.si_text(at, "s", 4))
-            for figure, (_, counts), mine in zip(kept, times, cuts, strict=True)
-            for level, at in mine
-        ),
-    )
+        ("figure", "mode", "share of samples", "took at most"), tuple(rows),
+    )  # fmt: skip
 
 
-def _times(figure: Figure) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Times of one step or chunk, s, and how many samples took so long; of all launches."""
+def _times(figure: Figure) -> _Times:
     pairs = [(one.times.values(), one.point.batch) for one in figure.launches]
     times = np.concatenate([middles * 1e-9 / batch for (middles, _), batch in pairs])
     counts = np.concatenate([counts for (_, counts), _ in pairs])
@@ -72,15 +70,15 @@ def _times(figure: Figure) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return times[order], counts[order]
 
 
-def _edges(times: Sequence[tuple[NDArray[np.float64], NDArray[np.int64]]]) -> NDArray[np.float64]:
-    positive = np.concatenate([of[of > 0] for of, _ in times])
+def _edges(times: Sequence[_Times]) -> NDArray[np.float64]:
+    positive = np.concatenate([mine[mine > 0] for mine, _ in times])
     least, most = (float(positive.min()), float(positive.max())) if len(positive) else (1e-9, 1e-9)
     low, high = least / _LEAST_FACTOR**0.5, most * _LEAST_FACTOR**0.5
     bins = max(1, min(_BINS, math.floor(math.log(high / low) / math.log(_LEAST_FACTOR))))
     return np.geomspace(low, high, bins + 1)
 
 
-def _outline(
+def _bins(
     figure: Figure, times: NDArray[np.float64], counts: NDArray[np.int64], edges: NDArray[np.float64]
 ) -> ChartSeries:
     heights, _ = np.histogram(np.clip(times, edges[0], edges[-1]), edges, weights=counts)
@@ -91,7 +89,7 @@ def _outline(
 
 
 def _quantiles(times: NDArray[np.float64], counts: NDArray[np.int64]) -> list[tuple[float, float]]:
-    """Levels that enough samples lie beyond, and the times below which those shares lie."""
+    """Return the levels that enough samples exceed, and the times below which those shares are."""
     total, below = counts.sum(), np.cumsum(counts)
-    stated = [level for level in LEVELS if total * (1 - level) >= LEAST_BEYOND or level == LEVELS[0]]
-    return [(level, float(times[min(int(np.searchsorted(below, level * total)), len(times) - 1)])) for level in stated]
+    levels = [level for level in LEVELS if total * (1 - level) >= LEAST_BEYOND or level == LEVELS[0]]
+    return [(level, float(times[min(int(np.searchsorted(below, level * total)), len(times) - 1)])) for level in levels]

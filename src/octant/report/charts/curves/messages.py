@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octant import units
 from octant.analysis.segments import TRUSTED, hot_and_cold, segments, with_causes
 from octant.report import claims
-from octant.report.charts.curves.curve import (
-    along_axis,
-    dressed_models,
-    how_to_read,
-    limits_of,
-    listed,
-    model_facts,
-    model_text,
-    models_of,
-    point_text,
-    table_rows,
-    value_axis,
-    value_columns,
-)
-from octant.report.charts.curves.lines import MOST_SERIES, Along, FigureCurve, along, dressed, lead_somewhere, lines_of
-from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Region, thin, thinned_text
+from octant.report.charts.curves import curve as shared
+from octant.report.charts.curves import figure_curves as curves
+from octant.report.charts.curves.figure_curves import Along, FigureCurve, dressed
+from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Region, thin
+from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
 from octant.request import EFFORT
@@ -35,185 +23,144 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.analysis.segments import Segment
-    from octant.report.charts.cells import MeasuredCells
-    from octant.workload import Messages, Workload
+    from octant.metric import Metric
+    from octant.report.charts.curves.ladders import MeasuredCells
+    from octant.workload import Messages
 
-_WORD = 8  # bytes: the message that stands for all short ones
+_SHORT = 8  # bytes of the message that represents all short ones
 _DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
-_BUFFERS = "buffers"  # the knob that tells hot curves from cold ones
+_BUFFERS = "buffers"  # the knob that separates hot curves from cold ones
 
 
 def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
-    """Time above bandwidth over one axis; `None` where no line has two lengths. Segments are of the longest line."""
+    """Draw time above bandwidth over one axis; `None` if no line has two lengths. The longest line has segments."""
     workload, figures = cells.workload, cells.figures
-    metric, x = workload.metric(), along(workload, figures, shown.x, shown.along)
-    every = lines_of(cells.figure, x, figures, each=shown.each)
-    if not lead_somewhere(every):
+    metric, x = workload.metric(), curves.along(workload, figures, shown.x, shown.along)
+    every = curves.lines_of(cells.figure, x, figures, each=shown.each)
+    if not curves.lead_somewhere(every):
         return None
-    times = sorted(thin(every, MOST_SERIES), key=lambda line: -len(line.xs))
-    named = {line.name: line for line in lines_of(cells.figure, x, figures, shown.rate, shown.each)}
+    times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
+    named = {line.name: line for line in curves.lines_of(cells.figure, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
-    found = _segments(cells.ladders.shown_sizes(), times)
-    marks = tuple(Mark(_border(one, after), "") for one, after in pairwise(found))
-    said = zip(times, models_of(cells.modelled, times), strict=True)
-    models = [None if cells.modelled and cells.modelled.is_made_from(line.figures[0]) else one for line, one in said]
-    below = (_rate_panel(workload, shown, x, xs, rates, marks),) if rates else ()
+    parts = _segments(cells.ladders.shown_sizes(), times)
+    # A knee is at its length, a step between the last length before it and the next.
+    borders = [b.first if b.kind == "knee" else math.sqrt(a.last * b.first) for a, b in pairwise(parts)]
+    marks = tuple(Mark(border, "") for border in borders)
+    predicted = zip(times, shared.models_of(cells.modelled, times), strict=True)
+    source = cells.modelled
+    models = [None if source and source.is_made_from(line.figures[0]) else one for line, one in predicted]
+    panels = [_time_panel(metric, x, xs, times, parts, marks, models)]
+    if rates:
+        panels.append(_rate_panel(workload.metric(shown.rate), x, xs, rates, marks))
+    texts = picture_texts(
+        "messages", workload=workload, metric=metric, reading=shared.how_to_read(times), trusted=TRUSTED,
+        model=shared.model_text(source, models), kept=len(times), total=len(every), segments=segment_facts(parts),
+        model_facts=shared.model_facts(times, models), **_extremes(times[0], [one.measurable for one in rates]),
+    )  # fmt: skip
     return Picture(
-        "messages",
-        "Messages",
-        f"{workload.summary}. {metric.name.capitalize()}: {metric.note or metric.unit}. {how_to_read(times)} "
-        f"Dotted: the model, a straight line in each segment, drawn where its worst error is at most "
-        f"{units.percent_text(TRUSTED)}."
-        + model_text(cells.modelled, models)
-        + thinned_text(len(times), len(every), "lines"),
-        (_time_panel(workload, x, xs, times, found, marks, models), *below),
-        ("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
-        tuple(cells for line in (*times, *rates) for cells in table_rows(listed(line), x)),
-        label=_sentence(times[0], rates[:1]),
-        facts=(
-            *segment_facts(found),
-            *(_half_fact(rates[0]) if rates else ()),
-            *_other_facts(rates[1:]),
-            *model_facts(times, models),
-        ),
-    )
+        "messages", "Messages", panels=tuple(panels),
+        header=("curve", x.title, *shared.value_columns(metric), "of limit", "what the limit is"),
+        rows=tuple(row for line in (*times, *rates) for row in shared.table_rows(shared.listed(line), x)), **texts,
+    )  # fmt: skip
 
 
 def _segments(caches: Mapping[int, int], lines: Sequence[FigureCurve]) -> tuple[Segment, ...]:
-    """Those of the longest line, fitted with the line that differs from it in its buffers alone where there is one."""
+    """Return those of the longest line, fitted together with a line that differs from it in its buffers alone."""
     first, *others = (line.measurable for line in lines)
     points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
-    mates = [i for i, line in enumerate(others, 1) if _other_buffers(first, line)]
-    found: tuple[Segment, ...] = ()
-    other: tuple[Segment, ...] = ()
-    if mates:
-        found, other = hot_and_cold(points[0], points[mates[0]], (first.noise, others[mates[0] - 1].noise))
-    return with_causes(found or segments(points[0], first.noise), caches, other, first.noise)
+    mate = next((i for i, line in enumerate(others, 1) if _differ_in_buffers(first, line)), None)
+    hot: tuple[Segment, ...] = ()
+    cold: tuple[Segment, ...] = ()
+    if mate:
+        hot, cold = hot_and_cold(points[0], points[mate], (first.noise, others[mate - 1].noise))
+    return with_causes(hot or segments(points[0], first.noise), caches, cold, first.noise)
 
 
-def _other_buffers(one: FigureCurve, other: FigureCurve) -> bool:
-    """Whether two lines are of the same messages in other buffers; how far rotating ones go belongs to these."""
+def _differ_in_buffers(one: FigureCurve, other: FigureCurve) -> bool:
+    """Return whether two lines have the same messages in other buffers; the reach of rotating ones belongs to these."""
     if not one.figures or not other.figures:
         return False
     knobs = [line.figures[0].knobs for line in (one, other)]
     skipped = {_BUFFERS, "rotation", "bytes", *EFFORT}
-    kept = [{name: value for name, value in some.items() if name not in skipped} for some in knobs]
+    kept = [{name: value for name, value in mine.items() if name not in skipped} for mine in knobs]
     return kept[0] == kept[1] and knobs[0].get(_BUFFERS) != knobs[1].get(_BUFFERS)
 
 
-def _border(before: Segment, after: Segment) -> float:
-    """Where it is drawn: a knee at its length, a step somewhere between the last length before it and the next."""
-    return after.first if after.kind == "knee" else math.sqrt(before.last * after.first)
-
-
 def _time_panel(
-    workload: Workload,
+    metric: Metric,
     x: Along,
     xs: Sequence[float],
     lines: Sequence[FigureCurve],
-    found: Sequence[Segment],
+    parts: Sequence[Segment],
     marks: tuple[Mark, ...],
     models: Sequence[ChartSeries | None],
 ) -> Panel:
-    metric = workload.metric()
     least = min((at for at in xs if at > 0), default=1.0)
-    fits = [_fit(i, found, least) for i, one in enumerate(found) if one.fits]
-    every = [*(line.ys for line in lines), *(one.y for one in models if one)]
-    first, place = lines[0], _word_place(lines[0])
-    words = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {point_text(first, place)}")
+    values = [y for one in (*(line.ys for line in lines), *(one.y for one in models if one)) for y in one]
+    first, place = lines[0], _short_place(lines[0])
+    word = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {shared.point_text(first, place)}")
+    regions, fits = [], []
+    for i, (one, after) in enumerate(zip(parts, [*parts[1:], None], strict=False)):
+        regions.append(Region(max(one.first, least), one.last, (f"{LETTERS[i]}: {range_text(i, parts)}", formula(one))))
+        if one.fits:  # up to the next one, unless time jumps there
+            last = after.first if after and after.kind == "knee" else one.last
+            at = tuple(map(float, np.geomspace(max(one.first, least), last, _DRAWN)))
+            fit = tuple(map(one.seconds, at))
+            fits.append(ChartSeries(f"line of {LETTERS[i]}", "line", at, fit, role="ink", dash="dotted", names="none"))
     return Panel(
-        along_axis(x, xs),
-        value_axis(metric.name.capitalize(), [y for one in every for y in one], metric.unit, log=True),
-        (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits, *dressed_models(models)),
+        shared.along_axis(x, xs),
+        shared.value_axis(metric.name.capitalize(), values, metric.unit, log=True),
+        (*dressed(lines, xs, len(lines) > 1, at_zero=True), *fits, *shared.dressed_models(models)),
         marks,
-        regions=tuple(_region(i, found, least) for i in range(len(found))) if len(found) > 1 else (),
-        notes=(words,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
+        regions=tuple(regions) if len(parts) > 1 else (),
+        notes=(word,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
     )
 
 
 def _rate_panel(
-    workload: Workload,
-    shown: Messages,
-    x: Along,
-    xs: Sequence[float],
-    lines: Sequence[FigureCurve],
-    marks: tuple[Mark, ...],
+    metric: Metric, x: Along, xs: Sequence[float], lines: Sequence[FigureCurve], marks: tuple[Mark, ...]
 ) -> Panel:
-    metric, limits = workload.metric(shown.rate), limits_of(lines)
+    """Draw the rates, and of the first line the best rate with its length, N½, and the rate of the longest message."""
+    limits, good, notes = shared.limits_of(lines), lines[0].measurable, []
     most = max(y for one in (*(line.ys for line in lines), *(one.y for one in limits)) for y in one)
+    if len(good.xs) > 1:
+        best = _best_place(good)
+        value, last = good.ys[best], len(good.xs) - 1
+        notes.append(Note(good.xs[best], value, f"best {shared.point_text(good, best)} at {x.text(good.xs[best])}"))
+        if half := good.half_length:
+            notes.append(Note(half, value / 2, f"N½ = {claims.quantity(half, 'B')}", "both", "diamond"))
+        if best != last:
+            notes.append(Note(good.xs[last], good.ys[last], shared.point_text(good, last)))
     return Panel(
-        along_axis(x, xs),
+        shared.along_axis(x, xs),
         with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
         (*dressed(lines, xs, named=False, at_zero=True), *limits),
         marks,
-        notes=_rate_notes(lines[0], x),
+        notes=tuple(notes),
     )
 
 
-def _rate_notes(line: FigureCurve, x: Along) -> tuple[Note, ...]:
-    """The best rate with its length, N½, and the rate of the longest message, of those that are measurable."""
-    good = line.measurable
-    if len(good.xs) < 2:
-        return ()
-    best = _best(good)
-    notes = [Note(good.xs[best], good.ys[best], f"best {point_text(good, best)} at {x.text(good.xs[best])}")]
-    if half := line.half_length:
-        notes.append(Note(half, good.ys[best] / 2, f"N½ = {claims.quantity(half, 'B')}", "both", "diamond"))
-    if best != len(good.xs) - 1:
-        notes.append(Note(good.xs[-1], good.ys[-1], point_text(good, -1)))
-    return tuple(notes)
-
-
-def _best(line: FigureCurve) -> int:
+def _best_place(line: FigureCurve) -> int:
     return max(range(len(line.xs)), key=lambda i: line.ys[i])
 
 
-def _word_place(line: FigureCurve) -> int:
-    """The point that stands for short messages: 8 B, else the shortest that is not empty."""
+def _short_place(line: FigureCurve) -> int:
+    """Return the point that represents short messages: 8 B, else the shortest that is not empty."""
     positive = [i for i, at in enumerate(line.xs) if at > 0] or [0]
-    return next((i for i in positive if line.xs[i] == _WORD), positive[0])
+    return next((i for i in positive if line.xs[i] == _SHORT), positive[0])
 
 
-def _fit(number: int, found: Sequence[Segment], least: float) -> ChartSeries:
-    """The line of a segment, up to the next where time does not jump there."""
-    of, after = found[number], found[number + 1 : number + 2]
-    last = after[0].first if after and after[0].kind == "knee" else of.last
-    xs = tuple(map(float, np.geomspace(max(of.first, least), last, _DRAWN)))
-    ys = tuple(of.seconds(at) for at in xs)
-    return ChartSeries(f"line of {LETTERS[number]}", "line", xs, ys, role="ink", dash="dotted", names="none")
-
-
-def _region(number: int, found: Sequence[Segment], least: float) -> Region:
-    one = found[number]
-    return Region(max(one.first, least), one.last, (f"{LETTERS[number]}: {range_text(number, found)}", formula(one)))
-
-
-def _half_fact(line: FigureCurve) -> tuple[tuple[str, str], ...]:
-    half = line.half_length
-    return (("N½", f"{claims.quantity(half, 'B')} reach half of the best bandwidth"),) if half else ()
-
-
-def _other_facts(lines: Sequence[FigureCurve]) -> list[tuple[str, str]]:
-    """The best rate of each further line, and its rate at the longest."""
-    facts = []
-    for line in (one.measurable for one in lines):
-        if not line.xs:
-            continue
-        best, last = _best(line), len(line.xs) - 1
-        texts = [f"{point_text(line, i)} at {units.bytes_text(line.xs[i])}" for i in dict.fromkeys((best, last))]
-        facts.append((line.name, f"best {'; '.join(texts)}"))
-    return facts
-
-
-def _sentence(times: FigureCurve, rates: Sequence[FigureCurve]) -> str:
-    place = _word_place(times)
-    text = f"A message of {units.bytes_text(times.xs[place])} takes {point_text(times, place)}"
-    for line in (one.measurable for one in rates):
-        if not line.xs:
-            continue
-        best = _best(line)
-        text += f"; the best bandwidth is {point_text(line, best)} at {units.bytes_text(line.xs[best])}"
-        half = line.half_length
-        text += f", half of it at {claims.quantity(half, 'B')}" if half else ""
-    return f"{text}."
+def _extremes(times: FigureCurve, rates: Sequence[FigureCurve]) -> dict[str, Any]:
+    """Return the points that the label and the facts name: of the first line, and the best and last of the others."""
+    short, first = _short_place(times), next((line for line in rates[:1] if line.xs), None)
+    others = []
+    for line in (one for one in rates[1:] if one.xs):
+        points = dict.fromkeys((_best_place(line), len(line.xs) - 1))
+        others.append((line.name, [(line.xs[i], shared.point_text(line, i)) for i in points]))
+    best = _best_place(first) if first else 0
+    return {
+        "short_size": times.xs[short], "short_time": shared.point_text(times, short), "others": others,
+        "best": (first.xs[best], shared.point_text(first, best)) if first else None,
+        "half": first.half_length if first else None,
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What every panel has: its place and sizes, titles, axes, grids, and a legend below."""
+"""Parts that all panels have in common: place and sizes, titles, axes, texts above a panel, and a legend below."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from octant.report.charts.layout.fonts import cut, text_width, wrap
-from octant.report.charts.layout.labels import Box, Text
+from octant.report.charts.layout.labels import Box, Text, fits, spread
 from octant.report.charts.layout.scale import ticks_along
-from octant.report.charts.layout.svg import RADIUS, Sheet, open_line, px
+from octant.report.charts.layout.svg import Sheet, open_line, px
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from octant.report.charts.layout.looks import Look
     from octant.report.charts.layout.scale import Scale
-    from octant.report.charts.picture import Axis, Panel
+    from octant.report.charts.picture import Axis, Mark, Panel, Region
 
 NARROW = 480
 """Panels narrower than this have short names and fewer ticks, px."""
+PITCH = 1.25
+"""Distance between the lines of a label, relative to its size."""
 _SWATCH = 18.0
 
 
 @dataclass(frozen=True)
 class PanelPlace:
-    """Where a panel lies, and the sizes of its texts."""
+    """The position of a panel, and the sizes of its texts, px."""
 
     left: float
     width: float
@@ -37,67 +39,92 @@ class PanelPlace:
 
     @property
     def right(self) -> float:
-        """Its right end, px."""
+        """The right end."""
         return self.left + self.width
 
     @property
     def size(self) -> float:
-        """Of labels, px."""
+        """The size of labels."""
         return 12.5 if self.narrow else 12.0
 
     @property
     def small(self) -> float:
-        """Of ticks, px."""
+        """The size of ticks."""
         return 12.5 if self.narrow else 11.5
 
 
 class LegendEntry(NamedTuple):
-    """What a legend explains: a series by its look, or a grey band."""
+    """An entry of a legend: a series with its look, or a grey band."""
 
     name: str
     look: Look | None
     kind: str
 
 
-def titles(sheet: Sheet, place: PanelPlace, panel: Panel, quantity: str) -> float:
-    """Writes the panel's title and the quantity of its upright axis; gives where they end, px."""
-    y, x = place.top, place.left
-    lines: list[tuple[str, bool, str]] = []
-    if panel.title:
-        lines += [(line, True, "") for line in wrap(panel.title, 12.5, place.width, 3, bold=True)]
+def draw_head(sheet: Sheet, place: PanelPlace, panel: Panel, quantity: str, across: Scale) -> float:
+    """Draw everything above a panel: title, quantity, regions, labels of marks; return where it ends, px."""
+    top = _titles(sheet, place, panel, quantity)
+    top = regions(sheet, place, [one for one in panel.regions if one.place == "top"], across, top)
+    return _mark_labels(sheet, place, panel.marks, across, top)
+
+
+def _titles(sheet: Sheet, place: PanelPlace, panel: Panel, quantity: str) -> float:
+    y, x, size = place.top, place.left, 12.5
+    lines = [(line, True, "") for line in wrap(panel.title, size, place.width, 3, bold=True) if line]
     if quantity:
         bold = not panel.title
-        soft = [(line, bold, "" if bold else "soft") for line in wrap(quantity, 12.5, place.width, 3, bold)]
-        used = text_width(lines[0][0], 12.5, True) + 10 if len(lines) == 1 else place.width
-        if len(soft) == 1 and used + text_width(quantity, 12.5) <= place.width:
-            sheet.text(Text(x + used, y + 12, quantity, 12.5, "soft"))
+        soft = [(line, bold, "" if bold else "soft") for line in wrap(quantity, size, place.width, 3, bold)]
+        used = text_width(lines[0][0], size, True) + 10 if len(lines) == 1 else place.width
+        if len(soft) == 1 and used + text_width(quantity, size) <= place.width:
+            sheet.text(Text(x + used, y + 12, quantity, size, "soft"))
         else:
             lines += soft
     for text, bold, kind in lines:
         y += 16
-        sheet.text(Text(x, y - 4, text, 12.5, kind, bold=bold))
+        sheet.text(Text(x, y - 4, text, size, kind, bold=bold))
     return y + 4 * bool(lines)
 
 
-def x_axis(sheet: Sheet, place: PanelPlace, axis: Axis, across: Scale, y: float, title: bool = True) -> float:
-    """Draws the lying axis at a height with its ticks and title; gives where it ends, px."""
+def x_axis(sheet: Sheet, place: PanelPlace, axis: Axis, across: Scale, y: float) -> float:
+    """Draw the horizontal axis at a height with its ticks and title; return where it ends, px."""
     ticks = ticks_along(axis, across, place.small, place.left, place.right)
     marks = "".join(f"M{px(at)} {px(y)}v4" for at, _ in ticks)
     sheet.path("axis", open_line([(across.begin, y), (across.end, y)]) + marks)
-    for at, text in ticks:
-        sheet.text(Text(at, y + 7 + place.small, text, place.small, "soft", "middle"))
+    sheet.text(*(Text(at, y + 7 + place.small, text, place.small, "soft", "middle") for at, text in ticks))
     bottom = y + 10 + place.small if ticks else y + 2
-    if title and axis.title:
-        for line in wrap(axis.title, place.small, place.width, 2):
-            half = text_width(line, place.small) / 2
-            middle = max(place.left + half, min(place.right - half, (across.begin + across.end) / 2))
-            sheet.text(Text(middle, bottom + place.small + 2, line, place.small, "soft", "middle"))
-            bottom += place.small + 4
+    for line in wrap(axis.title, place.small, place.width, 2) if axis.title else ():
+        half = text_width(line, place.small) / 2
+        middle = max(place.left + half, min(place.right - half, (across.begin + across.end) / 2))
+        sheet.text(Text(middle, bottom + place.small + 2, line, place.small, "soft", "middle"))
+        bottom += place.small + 4
     return bottom
 
 
+def half_of_last(axis: Axis, place: PanelPlace) -> float:
+    """Return the room at the right for half of the last tick."""
+    half = max((text_width(text, place.small) / 2 for _, text in axis.ticks[-1:]), default=0.0)
+    return min(0.1 * place.width, half) + 2
+
+
+def draw_bands(sheet: Sheet, panel: Panel, across: Scale, spans: Sequence[tuple[float, float]]) -> None:
+    """Draw the grey bands of a panel between these heights."""
+    for band in panel.bands:
+        begin, end = across.held(band.begin), across.held(band.end)
+        for top, bottom in spans if end > begin else ():
+            sheet.rect("edge", Box(begin, top, end, bottom), band.label)
+
+
+def draw_marks(sheet: Sheet, panel: Panel, across: Scale, spans: Sequence[tuple[float, float]]) -> None:
+    """Draw the lines across a panel between these heights."""
+    for mark in panel.marks:
+        if across.holds(mark.at):
+            x = across.at(mark.at)
+            lines = [open_line([(x, top), (x, bottom)]) for top, bottom in spans]
+            sheet.path("axis" if mark.dash == "solid" else "at", "".join(lines), mark.label)
+
+
 def legend(sheet: Sheet, place: PanelPlace, entries: Sequence[LegendEntry], left: float, top: float) -> float:
-    """Writes what marks and lines mean, side by side and in as many lines as needed; gives where they end, px."""
+    """Write a legend in as many lines as needed; return where it ends, px."""
     x, y = left, top
     for entry in entries:
         text = cut(entry.name, place.small, place.right - left - _SWATCH - 6)
@@ -111,16 +138,72 @@ def legend(sheet: Sheet, place: PanelPlace, entries: Sequence[LegendEntry], left
 
 
 def _swatch(sheet: Sheet, entry: LegendEntry, x: float, y: float) -> None:
-    middle = x + _SWATCH / 2
-    if entry.look is None:
+    middle, look, kind = x + _SWATCH / 2, entry.look, entry.kind
+    if look is None:
         sheet.rect("edge", Box(x, y - 5, x + _SWATCH, y + 5))
         return
-    look, kind = entry.look, entry.kind
     with sheet.group(look.colour):
         if kind in ("bars", "across", "stack"):
             sheet.rect("o" if look.open else "b", Box(middle - 6, y - 5, middle + 6, y + 5))
-            return
         if kind in ("curve", "line", "band"):
             sheet.path(f"l {look.dash}".rstrip(), open_line([(x, y), (x + _SWATCH, y)]))
         if kind in ("curve", "points", "rows"):
-            sheet.mark("o" if look.open else "m", look.shape, (middle, y), radius=RADIUS)
+            sheet.mark("o" if look.open else "m", look.shape, (middle, y))
+
+
+def regions(sheet: Sheet, place: PanelPlace, shown: Sequence[Region], across: Scale, top: float) -> float:
+    """Write texts over parts of x from `top` on, shorter where room is short; return where they end, px."""
+    edge, bottom = place.left, top
+    for region in sorted(shown, key=lambda one: one.begin):
+        edge = max(edge, across.begin) if region.place == "bottom" else edge
+        begin, end = across.held(region.begin), across.held(region.end)
+        for texts in _region_texts(region, place.size, end - begin) if end > begin else ():
+            half = max(text_width(text, place.size, bold) for text, bold in texts) / 2
+            middle = max(edge + half, min(place.right - half, (begin + end) / 2))
+            if middle - half >= begin - 20 and middle + half <= min(place.right, end + 20):
+                break
+        else:
+            continue
+        title = "; ".join(region.lines) if len(texts) < len(region.lines) else ""
+        for i, (text, bold) in enumerate(texts):
+            y = top + place.size * (1 + PITCH * i)
+            sheet.text(Text(middle, y, text, place.size, "" if bold else "soft", "middle", bold, title=title))
+        edge = middle + half + 6
+        bottom = max(bottom, top + place.size * PITCH * len(texts) + 4)
+    return bottom
+
+
+def _region_texts(region: Region, size: float, room: float) -> Iterable[list[tuple[str, bool]]]:
+    """Return shorter and shorter texts: all lines, wrapped, the first line, its first word."""
+    lines = [(line, number == 0 and len(region.lines) > 1) for number, line in enumerate(region.lines) if line.strip()]
+    if not lines:
+        return
+    yield lines
+    if region.place == "top":
+        wrapped = [(part, bold) for line, bold in lines for part in wrap(line, size, room + 8, 2, bold)]
+        if not any(part.endswith("…") for part, _ in wrapped):
+            yield wrapped
+    yield lines[:1]
+    yield [(lines[0][0].split()[0].rstrip(":,"), lines[0][1])]
+
+
+def _mark_labels(sheet: Sheet, place: PanelPlace, marks: Sequence[Mark], across: Scale, top: float) -> float:
+    """Write the names of lines across, above them, in at most three rows; return where they end, px."""
+    shown = sorted((mark for mark in marks if mark.label and across.holds(mark.at)), key=lambda mark: mark.at)
+    names = [cut(mark.label, place.small, place.width / 2) for mark in shown]
+    for rows in (1, 2, 3) if shown else ():
+        groups = [range(row, len(shown), rows) for row in range(rows)]
+        sizes = [[text_width(names[i], place.small) for i in group] for group in groups]
+        if all(fits(mine, place.left, place.right, 8) for mine in sizes if mine):
+            break
+    else:
+        return top
+    for row, (group, mine) in enumerate(zip(groups, sizes, strict=True)):
+        wanted = [across.at(shown[i].at) for i in group]
+        y = top + place.small * (1 + PITCH * row)
+        for i, size, x, at in zip(group, mine, spread(wanted, mine, place.left, place.right, 8), wanted, strict=True):
+            title = shown[i].label * (names[i] != shown[i].label)
+            sheet.text(Text(x, y, names[i], place.small, "soft", "middle", title=title))
+            if abs(x - at) > size / 2:
+                sheet.field.hairlines.append(((x, y + 3), (at, top + place.small * PITCH * rows + 2)))
+    return top + place.small * PITCH * rows + 2

@@ -1,4 +1,4 @@
-"""What tells series apart: a hue, a dash and a mark together."""
+"""How series differ: by colour, dash and mark together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DASH_OF = {"solid": "", "dashed": "d2", "dotted": "d3", "dash-dot": "d4"}
 
 @dataclass(frozen=True)
 class Look:
-    """Classes of a series: its colour, the dash of its line, and the shape of its marks."""
+    """The classes of a series: colour, dash of its line, shape of its marks."""
 
     colour: str
     dash: str
@@ -26,40 +26,36 @@ class Look:
 
 
 def looks(picture: Picture) -> list[list[Look]]:
-    """The look of each series of each panel; what has the same name looks the same in all panels."""
+    """Return the look of each series of each panel; series of the same name look the same in all panels."""
     known: dict[str, Look] = {}
-    found = []
+    every = []
     for panel in picture.panels:
-        mine = _panel(panel, known)
-        known.update({one.name: look for one, look in zip(panel.series, mine, strict=True) if one.name})
-        found.append(mine)
-    return found
+        every.append(_panel_looks(panel, known))
+        known.update({one.name: look for one, look in zip(panel.series, every[-1], strict=True) if one.name})
+    return every
 
 
-def _panel(panel: Panel, known: dict[str, Look]) -> list[Look]:
+def _panel_looks(panel: Panel, known: dict[str, Look]) -> list[Look]:
     taken = {one.role for one in panel.series}
     free = [i for i in range(16) if f"series-{i + 1}" not in taken] * 8
     plain = 0
-    found = []
+    chosen = []
     for one in panel.series:
         if not one.role and one.name in known:
-            found.append(known[one.name])
+            chosen.append(known[one.name])
         elif not one.role and one.kind == "line":
-            found.append(_look(one, "ink", plain))
+            chosen.append(_look(one, "ink", plain))
             plain += 1
-        elif not one.role:
-            number = free.pop(0)
-            found.append(_look(one, _HUES[number % 4], number))
-        elif one.role.startswith("series-"):
-            number = int(one.role[-1]) - 1
-            found.append(_look(one, _HUES[number], number))
+        elif not one.role or one.role.startswith("series-"):
+            number = int(one.role[-1]) - 1 if one.role else free.pop(0)
+            chosen.append(_look(one, _HUES[number % 4], number))
         else:
-            found.append(_look(one, _CLASSES[one.role], 3 if one.role == "published" else 0))
-    return found
+            chosen.append(_look(one, _CLASSES[one.role], 3 if one.role == "published" else 0))
+    return chosen
 
 
 def _look(one: ChartSeries, colour: str, number: int) -> Look:
-    """The `number`-th look; from the fifth on hues return with another mark and dash."""
+    """Return the `number`-th look; from the fifth on, hues return with another mark and dash."""
     turn = (number + number // 4) % 4
     dash = _DASH_OF[one.dash] if one.dash else "" if one.role == "published" else _DASHES[turn]
     return Look(colour, dash, one.marker or _SHAPES[turn], one.role == "published")

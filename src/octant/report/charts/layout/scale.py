@@ -1,4 +1,4 @@
-"""From values to places in a drawing: scales of axes, what they span, and the ticks for which there is room."""
+"""Scales of axes: places of values, what an axis spans, and the ticks for which there is room."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     from octant.report.charts.layout.labels import Spot
     from octant.report.charts.picture import Axis, Panel
 
-
 _LEAST, _MOST = math.log(sys.float_info.min), math.log(sys.float_info.max) - 1e-9  # of an axis, as logarithms
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Places of values along one axis: `low` lies at `begin` px, `high` at `end` px."""
+    """Places of values along one axis: `low` is at `begin` px, `high` at `end` px."""
 
     low: float
     high: float
@@ -32,25 +31,24 @@ class Scale:
     end: float
 
     def at(self, value: float) -> float:
-        """Where a value lies, px; beyond the axis it may be infinite."""
+        """Return the place of a value, px; beyond the axis it may be infinite."""
         if math.isinf(value) or (self.log and value <= 0):
             return math.inf if (value > 0) == (self.end > self.begin) else -math.inf
         low, high, mine = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.begin + (self.end - self.begin) * (mine - low) / (high - low)
 
     def held(self, value: float) -> float:
-        """The same, at the axis's end for a value beyond it."""
+        """Return the place of a value; of one beyond the axis, the end of the axis."""
         return max(min(self.begin, self.end), min(max(self.begin, self.end), self.at(value)))
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies on the axis."""
-        if math.isnan(value):
-            return False
-        return min(self.begin, self.end) - 0.05 <= self.at(value) <= max(self.begin, self.end) + 0.05
+        """Return whether a value is on the axis."""
+        low, high = sorted((self.begin, self.end))
+        return not math.isnan(value) and low - 0.05 <= self.at(value) <= high + 0.05
 
 
 def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: float = 0.0) -> Scale:
-    """The scale of an axis that shows these values and its ticks; `pad` px stay free at both ends without set ends."""
+    """Return the scale of an axis for these values and its ticks; without set ends, `pad` px at both ends are free."""
     if axis.ends:
         return Scale(*axis.ends, axis.log, begin, end)
     known = [v for v in (*values, *(at for at, _ in axis.ticks)) if has_place(v, axis)]
@@ -59,8 +57,7 @@ def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: fl
         low, high = (low / 2, high * 2) if axis.log else (low - 1, high + 1)
     if axis.log:
         low, high = math.log(low), math.log(high)
-    room = abs(end - begin)
-    more = (high - low) * pad / max(1.0, room - 2 * pad)
+    more = (high - low) * pad / max(1.0, abs(end - begin) - 2 * pad)
     low, high = low - more, high + more
     if axis.log:
         low, high = (math.exp(max(_LEAST, min(_MOST, one))) for one in (low, high))
@@ -68,48 +65,41 @@ def scale(axis: Axis, values: Iterable[float], begin: float, end: float, pad: fl
 
 
 def has_place(value: float, axis: Axis) -> bool:
-    """Whether an axis has a place for a value."""
+    """Return whether an axis has a place for a value."""
     return math.isfinite(value) and (value > 0 or not axis.log)
 
 
 def x_values(panel: Panel) -> list[float]:
-    """What the x axis must show."""
-    found = [note.x for note in panel.notes]
-    for one in panel.series:
-        found += [*one.x, *(x for x, _ in one.dots)]
-        if one.kind in ("rows", "across", "stack"):
-            found += [*one.low, *one.high, 0.0] if one.kind != "rows" else [*one.low, *one.high]
+    """Return the values that the x axis must show."""
+    values = [note.x for note in panel.notes]
     stacks: dict[float, float] = {}
     for one in panel.series:
-        if one.kind == "stack":
-            for x, y in zip(one.x, one.y, strict=True):
-                stacks[y] = stacks.get(y, 0.0) + x
-    return [*found, *stacks.values()]
+        values += [*one.x, *(x for x, _ in one.dots)]
+        values += [*one.low, *one.high] if one.kind in ("rows", "across", "stack") else []
+        values += [0.0] if one.kind in ("across", "stack") else []
+        for x, y in zip(one.x, one.y, strict=True) if one.kind == "stack" else ():
+            stacks[y] = stacks.get(y, 0.0) + x
+    return [*values, *stacks.values()]
 
 
 def y_values(panel: Panel) -> list[float]:
-    """What the y axis must show; 0 too where lengths are read."""
-    found = [*(note.y for note in panel.notes), *(level.y for level in panel.levels)]
+    """Return the values that the y axis must show, with 0 where lengths are read."""
+    values = [*(note.y for note in panel.notes), *(level.y for level in panel.levels)]
     for one in panel.series:
-        found += [*one.y, *(y for _, y in one.dots)]
-        if one.kind in ("points", "band"):
-            found += [*one.low, *one.high]
-    if not panel.y.log and not panel.y.ends and min(found, default=0.0) >= 0:
-        found.append(0.0)
-    return found
+        values += [*one.y, *(y for _, y in one.dots)]
+        values += [*one.low, *one.high] if one.kind in ("points", "band") else []
+    has_zero = not panel.y.log and not panel.y.ends and min(values, default=0.0) >= 0
+    return [*values, 0.0] if has_zero else values
 
 
 def clipped(points: Sequence[Spot], x: Scale, y: Scale) -> list[list[Spot]]:
-    """A line in values as pieces in px, each inside both axes."""
-    places = [(x.at(a), y.at(b)) for a, b in points]
+    """Return a line in values as pieces in px, each inside both axes."""
     pieces: list[list[Spot]] = []
-    for one, other in itertools.pairwise(places):
+    for one, other in itertools.pairwise([(x.at(a), y.at(b)) for a, b in points]):
         part = _clip(one, other, x, y)
-        if part is None:
-            continue
-        if pieces and pieces[-1][-1] == part[0]:
+        if part and pieces and pieces[-1][-1] == part[0]:
             pieces[-1].append(part[1])
-        else:
+        elif part:
             pieces.append(list(part))
     return pieces
 
@@ -118,14 +108,14 @@ def _clip(one: Spot, other: Spot, x: Scale, y: Scale) -> tuple[Spot, Spot] | Non
     if not all(map(math.isfinite, (*one, *other))):
         return None
     begin, end = 0.0, 1.0
-    for k, (a, b) in enumerate(((x.begin, x.end), (y.begin, y.end))):
-        low, high, step = min(a, b), max(a, b), other[k] - one[k]
-        if step == 0:
-            if not low - 0.05 <= one[k] <= high + 0.05:
-                return None
-            continue
-        first, last = sorted(((low - one[k]) / step, (high - one[k]) / step))
-        begin, end = max(begin, first), min(end, last)
+    for k, axis in enumerate((x, y)):
+        low, high = sorted((axis.begin, axis.end))
+        step = other[k] - one[k]
+        if step:
+            first, last = sorted(((low - one[k]) / step, (high - one[k]) / step))
+            begin, end = max(begin, first), min(end, last)
+        elif not low - 0.05 <= one[k] <= high + 0.05:
+            return None
     if begin >= end:
         return None
 
@@ -136,54 +126,39 @@ def _clip(one: Spot, other: Spot, x: Scale, y: Scale) -> tuple[Spot, Spot] | Non
 
 
 def ticks_along(axis: Axis, place: Scale, size: float, low: float, high: float) -> list[tuple[float, str]]:
-    """The ticks of a lying axis for which there is room: all, then with short texts, then fewer.
+    """Return the ticks of a horizontal axis for which there is room between `low` and `high` px."""
 
-    Args:
-        low, high: px between which texts may lie.
-    """
-
-    def free(ticks: Sequence[tuple[float, str]]) -> bool:
+    def is_free(ticks: Sequence[tuple[float, str]]) -> bool:
         edges = [(x - text_width(text, size) / 2, x + text_width(text, size) / 2) for x, text in ticks]
         apart = all(right + 6 <= left for (_, right), (left, _) in itertools.pairwise(edges))
         return apart and all(left >= low and right <= high for left, right in edges)
 
-    shown = sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v))
-    short = dict(zip((text for _, text in axis.ticks), axis.short, strict=False))
-    for texts in ({}, short):
-        every = [(x, texts.get(text, text), v) for x, text, v in shown]
-        kept = _fewer(every, free)
-        if len(kept) == len(every) or (texts and len(kept) > 1) or not short:
-            return kept
-    return kept
+    return _fewer(sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v)), is_free)
 
 
 def ticks_up(axis: Axis, place: Scale, pitch: float) -> list[tuple[float, str]]:
-    """The ticks of an upright axis, at least `pitch` px apart: `(px, text)`."""
+    """Return the ticks of a vertical axis, at least `pitch` px apart: `(px, text)`."""
 
-    def free(ticks: Sequence[tuple[float, str]]) -> bool:
-        ys = sorted(y for y, _ in ticks)
-        return all(b - a >= pitch for a, b in itertools.pairwise(ys))
+    def is_free(ticks: Sequence[tuple[float, str]]) -> bool:
+        return all(b - a >= pitch for a, b in itertools.pairwise(sorted(y for y, _ in ticks)))
 
-    return _fewer(sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v)), free)
+    return _fewer(sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v)), is_free)
 
 
 def _fewer(
-    ticks: Sequence[tuple[float, str, float]], free: Callable[[Sequence[tuple[float, str]]], bool]
+    ticks: Sequence[tuple[float, str, float]], is_free: Callable[[Sequence[tuple[float, str]]], bool]
 ) -> list[tuple[float, str]]:
-    """All ticks, or those at powers of ten, or every second, third, …: the first choice for which there is room."""
+    """Return all ticks, or those at powers of ten, or every second, third, …: the first choice that has room."""
     every = [(at, text) for at, text, _ in ticks]
     tens = [(at, text) for at, text, value in ticks if value > 0 and abs(math.log10(value) % 1) < 1e-9]
-    choices = [every, every[:-1], every[1:], every[1:-1]]
-    if len(tens) > 1 and len(tens) < len(every):
-        choices.append(tens)
-    best = choices[-1] if len(choices) > 4 else every
-    for step in range(2, len(best) + 1):
-        choices += [best[first::step] for first in range(step)]
-    return next((choice for choice in choices if free(choice)), [])
+    best = tens if 1 < len(tens) < len(every) else every
+    choices = [every, every[:-1], every[1:], every[1:-1], best]
+    choices += [best[first::step] for step in range(2, len(best) + 1) for first in range(step)]
+    return next(filter(is_free, choices), [])
 
 
 def value_text(value: float, axis: Axis) -> str:
-    """A value with its unit; the words of a tick where it lies on one that stands for words or bytes."""
+    """Return a value with its unit; on an axis of words or bytes, the text of a tick at that value."""
     for tick, text in axis.ticks if axis.unit in ("", "B") else ():
         if math.isclose(tick, value, rel_tol=1e-9):
             return text

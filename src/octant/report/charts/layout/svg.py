@@ -1,4 +1,4 @@
-"""A drawing in the making: SVG's elements with classes instead of colours, and the texts placed so far."""
+"""A drawing under construction: SVG elements with classes instead of colours, and the texts placed so far."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SHAPES = {
     "tick": ((-1.2, -7.0), (1.2, -7.0), (1.2, 7.0), (-1.2, 7.0)),
 }
 RADIUS = 3.4
-"""Of a mark, px."""
+"""Radius of a mark, px."""
 
 
 class Sheet:
-    """A drawing of a width; its height follows from what is drawn."""
+    """A drawing of a given width; the height results from its contents."""
 
     def __init__(self, width: float) -> None:
         self.width = width
@@ -34,28 +34,33 @@ class Sheet:
 
     @contextlib.contextmanager
     def group(self, kind: str) -> Iterator[None]:
-        """What is drawn inside has these classes in common."""
-        self._parts.append(f'<g class="{kind}">')
+        """Give the elements drawn inside these classes."""
+        begin = f'<g class="{kind}">'
+        self._parts.append(begin)
         yield
-        if self._parts[-1] == f'<g class="{kind}">':
+        if self._parts[-1] == begin:
             self._parts.pop()
         else:
             self._parts.append("</g>")
 
     def path(self, kind: str, data: str, title: str = "") -> None:
-        """A path; nothing without data."""
+        """Draw a path; without data, draw nothing."""
         if data:
             self._shape("path", kind, f'd="{data}"', title)
 
+    def line(self, kind: str, *points: Spot) -> None:
+        """Draw a line that labels avoid."""
+        self.path(kind, open_line(points))
+        self.field.add_line(points)
+
     def rect(self, kind: str, box: Box, title: str = "", opacity: float = 1.0) -> None:
-        """A rectangle, at least half a px wide and high."""
+        """Draw a rectangle, at least half a px wide and high."""
         width, height = max(0.5, box.right - box.left), max(0.5, box.bottom - box.top)
         place = f'x="{px(box.left)}" y="{px(box.top)}" width="{px(width)}" height="{px(height)}"'
-        place += f' fill-opacity="{opacity:.2f}"' * (opacity < 1)
-        self._shape("rect", kind, place, title)
+        self._shape("rect", kind, place + f' fill-opacity="{opacity:.2f}"' * (opacity < 1), title)
 
     def mark(self, kind: str, shape: str, at: Spot, title: str = "", radius: float = RADIUS) -> None:
-        """A mark of a shape; labels keep off it. Strokes have no rim: it would be wider than they are."""
+        """Draw a mark that labels avoid. Strokes have no rim, which would be wider than the stroke."""
         x, y = at
         kind = "b" if shape == "tick" else kind
         if shape == "circle":
@@ -66,25 +71,17 @@ class Sheet:
         self.field.marks.append(Box(x, y, x, y).grown(radius + 1))
 
     def text(self, *texts: Text) -> None:
-        """Texts at their places, drawn above everything else."""
-        self.field.add(text for text in texts if text.text)
-
-    def texts(self) -> tuple[Text, ...]:
-        """All texts placed so far."""
-        return tuple(self.field.texts)
+        """Write texts at their places, above everything else."""
+        self.field.texts += [text for text in texts if text.text]
 
     def content(self) -> str:
-        """The elements, hairlines and texts last."""
+        """Return the elements, hairlines and texts last."""
         hairs = "".join(f"M{px(x)} {px(y)}L{px(to_x)} {px(to_y)}" for (x, y), (to_x, to_y) in self.field.hairlines)
-        lines = f'<path class="hair" d="{hairs}"/>' if hairs else ""
-        return "".join(self._parts) + lines + self._written()
-
-    def _written(self) -> str:
         groups: dict[tuple[str, float, str], list[Text]] = {}
         for text in self.field.texts:
             kind = " ".join(filter(None, (text.kind, "bold" * text.bold)))
             groups.setdefault((kind, text.size, text.anchor), []).append(text)
-        parts = []
+        parts = [*self._parts, f'<path class="hair" d="{hairs}"/>' if hairs else ""]
         for (kind, size, anchor), texts in groups.items():
             style = f' class="{kind}"' * bool(kind) + f' text-anchor="{anchor}"' * (anchor != "start")
             parts.append(f'<g font-size="{px(size)}"{style}>{"".join(map(_text, texts))}</g>')
@@ -97,13 +94,13 @@ class Sheet:
 
 
 def px(value: float) -> str:
-    """A coordinate to a tenth of a px."""
+    """Write a coordinate to a tenth of a px."""
     text = f"{value:.1f}"
     return text.removesuffix(".0") if text not in ("-0.0", "0.0") else "0"
 
 
 def open_line(points: Sequence[Spot]) -> str:
-    """Path data of a line through points, each as steps from the one before; empty for fewer than two."""
+    """Return path data of a line through points, as relative steps; empty for fewer than two points."""
     if len(points) < 2:
         return ""
     tenths = [(round(10 * x), round(10 * y)) for x, y in points]
@@ -113,17 +110,17 @@ def open_line(points: Sequence[Spot]) -> str:
 
 
 def closed(points: Sequence[Spot]) -> str:
-    """Path data of a shape with these corners."""
+    """Return path data of a shape with these corners."""
     return open_line(points) + "z"
 
 
 def dots(points: Sequence[Spot]) -> str:
-    """Path data of single dots, for a line with round ends."""
+    """Return path data of single dots, for a line with round ends."""
     return "".join(f"M{px(x)} {px(y)}h0" for x, y in points)
 
 
 def safe(text: str) -> str:
-    """Text for an element or attribute: escaped, without what XML cannot hold."""
+    """Escape a text for an element or attribute, without characters that XML cannot hold."""
     return escape(clean(text).replace("\ufffe", "�").replace("\uffff", "�"))
 
 

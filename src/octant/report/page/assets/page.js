@@ -8,7 +8,7 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
   };
   if (!window.DecompressionStream) {
-    document.getElementById("content").insertAdjacentHTML("beforebegin", '<header><p class="warning">This browser is too old to unpack samples, drawings and further figures; all else is shown.</p></header>');
+    document.getElementById("content").insertAdjacentHTML("beforebegin", '<header><p class="warning">This browser is too old to unpack samples, details, drawings and further figures; the rest is shown.</p></header>');
   }
   const unpacked = async (text) => JSON.parse(await inflated(text));
   const saved = (name, type, ...content) => {
@@ -40,8 +40,8 @@
   for (const button of document.querySelectorAll("[data-svg]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
-      const section = button.closest(".picture"), exported = data.exports[section.id];
-      saved(`${section.id}-${button.dataset.svg}.svg`, "image/svg+xml", await inflated(exported[button.dataset.svg]));
+      const section = button.closest(".picture"), exported = (await unpacked(data.exports))[section.id];
+      saved(`${section.id}-${button.dataset.svg}.svg`, "image/svg+xml", exported[button.dataset.svg]);
     });
   }
 
@@ -71,7 +71,7 @@
     for (const samples of launches) for (const y of samples) { low = Math.min(low, y); high = Math.max(high, y); }
     return [low, high];
   };
-  const drawSamples = (place, figure, launches) => {  // launches one after the other, a rule between them
+  const drawSamples = (place, figure, launches) => {  // launches in order, separated by rules
     const width = Math.max(288, Math.min(780, place.clientWidth)), height = 230, left = 76, right = width - 8, top = 10, bottom = height - 34;
     const count = launches.reduce((sum, samples) => sum + samples.length, 0);
     let [low, high] = bounds(launches);
@@ -99,17 +99,22 @@
     if (note && count < figure.count) note.textContent = ` Drawn: ${count} of ${figure.count} samples, the least and the greatest among them.`;
   };
   const opened = async (row) => {
-    const place = row.closest("tbody").querySelector(".samples:empty");
-    if (!row.open || !place) return;
-    const figure = data.figures[place.dataset.samples];
-    drawSamples(place, figure, await unpacked(figure.samples));
+    const body = row.closest("tbody"), details = body.querySelector("[data-details]:empty");
+    if (!row.open || !details) return;
+    details.insertAdjacentHTML("beforeend", (await unpacked(data.details))[details.dataset.details]);
+    const place = body.querySelector(".samples:empty"), figure = await unpacked(data.figures[details.dataset.details]);
+    if (place) drawSamples(place, figure, figure.samples);
   };
   const watch = (within) => {
     for (const row of within.querySelectorAll("details.row")) row.addEventListener("toggle", () => opened(row));
   };
   watch(document);
 
-  const further = document.getElementById("further");  // rows that are unpacked when somebody opens them
+  for (const [event, open] of [["beforeprint", true], ["afterprint", false]]) {  // letters of the table need their notes
+    window.addEventListener(event, () => { for (const one of document.querySelectorAll(".footnotes")) one.open = open; });
+  }
+
+  const further = document.getElementById("further");  // rows that are unpacked on opening
   const filled = async () => {
     if (further && data.further && !further.dataset.filled) {
       further.dataset.filled = "yes";
@@ -136,7 +141,7 @@
     download.addEventListener("click", async () => {
       const content = typeof data.document === "string" ? await unpacked(data.document) : data.document;
       const samples = [];
-      for (const figure of data.figures ?? []) samples.push({ ...figure, samples: await unpacked(figure.samples) });
+      for (const figure of data.figures ?? []) samples.push(await unpacked(figure));
       saved(`octant-${data.run}.json`, "application/json", JSON.stringify(samples.length ? { ...content, samples } : content));
     });
   }

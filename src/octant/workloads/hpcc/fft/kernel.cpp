@@ -26,7 +26,7 @@ enum class Part { transform, plan, columns, plain_columns };
 
 std::int64_t length_of(octant::Knobs const& knobs) {
     std::int64_t const n = knobs.integer("n");
-    if (octant::fft::is_smooth(n) || knobs.word("library") != "own") return n;
+    if (octant::fft::is_smooth(n) || knobs.word("library") != "octant") return n;
     throw Refusal("cannot transform n=" + std::to_string(n) + " numbers (a prime factor is larger than 5); try n=" +
                       std::to_string(octant::fft::smooth_at_most(n)),
                   octant::Exit::wrong_word);
@@ -35,9 +35,9 @@ std::int64_t length_of(octant::Knobs const& knobs) {
 Part part_of(octant::Knobs const& knobs, int threads) {
     std::string const& word = knobs.word("part");
     if (word == "transform") return Part::transform;
-    bool const own = knobs.word("library") == "own";
+    bool const own = knobs.word("library") == "octant";
     if (word != "plan" && !own)
-        throw Refusal("cannot time part=" + word + " of a library; try library=own", octant::Exit::not_supported);
+        throw Refusal("cannot time part=" + word + " of a library; use library=octant", octant::Exit::not_supported);
     if (word == "plan" && !own && threads > 1)  // the planner keeps what it learns in one place for all threads
         throw Refusal("cannot plan with threads=" + std::to_string(threads) +
                           " (FFTW plans in one thread at a time); try --ranks " + std::to_string(threads),
@@ -58,33 +58,53 @@ class Fft {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {
-            .knobs =
-                {
-                    {"n", KnobKind::integer, "4194304", "numbers; 2^a 3^b 5^c", {}, 2, std::int64_t{1} << 36},
-                    {"library", KnobKind::word, "own", "own, fftw, pyfftw, mkl, armpl, nvpl, or the path of an FFTW 3"},
-                    {"effort", KnobKind::word, "measure", "how FFTW plans", {"estimate", "measure", "patient"}},
-                    {"part",
-                     KnobKind::word,
-                     "transform",
-                     "what is timed; columns: pass one, also without twiddles",
-                     {"transform", "plan", "columns", "plain-columns"}},
-                    {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}},
-                    {"stores", KnobKind::word, "auto", "of the passes", {"auto", "plain", "streaming"}},
-                },
-            .takes = [](int, int threads, octant::Knobs const& knobs) {
-                return octant::refusal_of([&] {
-                    static_cast<void>(length_of(knobs));
-                    static_cast<void>(part_of(knobs, threads));
-                });
-            }};
+        return {.knobs =
+                    {
+                        {"n",
+                         KnobKind::integer,
+                         "4194304",
+                         "length of the transform; 2^a 3^b 5^c",
+                         {},
+                         2,
+                         std::int64_t{1} << 36},
+                        {"library", KnobKind::word, "octant",
+                         "octant (built-in), fftw, pyfftw, mkl, armpl, nvpl, or the path of a library with the FFTW 3 "
+                         "interface"},
+                        {"effort",
+                         KnobKind::word,
+                         "measure",
+                         "planning effort of FFTW",
+                         {"estimate", "measure", "patient"}},
+                        {"part",
+                         KnobKind::word,
+                         "transform",
+                         "what is timed: the transform, planning, or pass one (columns; plain-columns: without twiddle "
+                         "factors)",
+                         {"transform", "plan", "columns", "plain-columns"}},
+                        {"width",
+                         KnobKind::word,
+                         "auto",
+                         "vector width in bits; auto: the widest",
+                         {"auto", "128", "256", "512"}},
+                        {"stores",
+                         KnobKind::word,
+                         "auto",
+                         "store instructions of the passes",
+                         {"auto", "plain", "streaming"}},
+                    },
+                .takes = [](int, int threads, octant::Knobs const& knobs) {
+                    return octant::refusal_of([&] {
+                        static_cast<void>(length_of(knobs));
+                        static_cast<void>(part_of(knobs, threads));
+                    });
+                }};
     }
 
     explicit Fft(Context& context)
         : context_(context),
           n_(length_of(context.knobs)),
           count_(static_cast<std::size_t>(n_)),
-          own_(context.knobs.word("library") == "own"),
+          own_(context.knobs.word("library") == "octant"),
           part_(part_of(context.knobs, context.threads)),
           streaming_(streams(context.knobs.word("stores"), n_)),
           width_(octant::chosen_width(octant::fft::widths<double>(), context.knobs.word("width"))),
@@ -169,7 +189,7 @@ class Fft {
     void note() {
         context_.notes = {{"rule", "optimised"}};
         if (!own_) return;
-        context_.notes.emplace_back("library", "own");
+        context_.notes.emplace_back("library", "octant");
         context_.notes.emplace_back("width", width_.name);
         context_.notes.emplace_back("stores", streaming_ ? "streaming" : "plain");
         context_.notes.emplace_back("matrix", std::to_string(plan_->rows()) + " x " + std::to_string(plan_->columns()));
@@ -179,7 +199,7 @@ class Fft {
         return {{.library = context_.knobs.word("library"),
                  .effort = context_.knobs.word("effort"),
                  .forgets = anew,
-                 .ours = "own"},
+                 .ours = "octant"},
                 {.n = n_},
                 doubles(x_, lane),
                 doubles(y_, lane)};

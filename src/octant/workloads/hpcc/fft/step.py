@@ -11,12 +11,12 @@ _NUMBER_BYTES = 16
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One transform, or pass, of each thread, or one plan.
+    """Return one transform, or pass, of each thread, or one plan.
 
     The operations of its own passes depend on the vectors of the processor: not declared. Memory is that of the
     vectors, without the work space of a library or of single lines.
     """
-    n, own, part = int(knobs["n"]), knobs["library"] == "own", knobs["part"]
+    n, own, part = int(knobs["n"]), knobs["library"] == "octant", knobs["part"]
     lanes = ranks * threads
     moved = _NUMBER_BYTES * n * lanes
     counts: dict[str, float] = {}

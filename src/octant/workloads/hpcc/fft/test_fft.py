@@ -16,7 +16,7 @@ from octant.workloads.hpcc.fft import WORKLOAD
 ONE = frozenset({("node", 0)})
 
 
-def transform(n: int, part: str = "transform", library: str = "own") -> Point:
+def transform(n: int, part: str = "transform", library: str = "octant") -> Point:
     counts = {"nominal_flops": 110 * n, "flops": 120 * n, "bytes_read": 32 * n, "bytes_written": 32 * n}
     return point(counts=counts, knobs={"n": str(n), "part": part, "library": library})
 
@@ -108,4 +108,4 @@ def test_fftw_gives_what_ours_gives(run_kernel: KernelRuns) -> None:
 def test_an_unknown_library_is_refused(kernels: str) -> None:
     done = subprocess.run([f"{kernels}/octant-hpcc-fft", "library=other"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "try own, fftw" in done.stderr
+    assert "try octant, fftw" in done.stderr

@@ -1,4 +1,4 @@
-"""The discrete Fourier transform of all ranks together: HPC Challenge's global FFT."""
+"""Discrete Fourier transform of all ranks together (HPC Challenge's global FFT)."""
 
 from octant.limit import FMA, Known, Limit, fma_limit, longest, memory_limit
 from octant.machine import Machine
@@ -9,45 +9,59 @@ from octant.workload import Curve, NoTraffic, Stacked, Traffic, Workload, any_si
 from octant.workloads.hpcc.gfft.step import smooth_at_least, step
 
 NUMBER_BYTES = 16
-ARRAYS = 3  # input, output, and what lies between the passes; fewer than nine chunks of messages take up to three more
+ARRAYS = 3  # input, output, intermediate; fewer than nine chunks of messages need up to three more
 
 
 def footprint(_machine: Machine, point: Point) -> int:
-    """All arrays of all groups."""
+    """Return the bytes of all arrays of all groups."""
     return ARRAYS * NUMBER_BYTES * int(point.knobs["n"]) * max(1, len(point.groups))
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """The longer of two: its own operations by multiply-adds and, beyond the caches, both passes over memory.
+    """Return the larger of the compute limit and, beyond the caches, the memory limit of both passes.
 
-    Of ranks of one node: what links carry is not known here.
+    Return `None` if ranks are on several nodes: the capacity of the links is unknown.
     """
     if len({given.host for given in point.given}) > 1:
         return None
     size, moved = footprint(machine, point), point.count("bytes_read", "bytes_written")
     return longest(
         (
-            fma_limit(known, point, what="its own operations by "),
-            memory_limit(known, machine, point, size, moved, "two passes of 32 bytes a number"),
+            fma_limit(known, point, what="executed operations by "),
+            memory_limit(known, machine, point, size, moved, "two passes of 32 bytes per number"),
         )
     )
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
-    """Three exchanges in which every rank sends the same to every other; but its headline counts operations."""
+    """Return why the network model gives no limit: the headline metric counts operations."""
     if point.knobs["transport"] == "shared":
         return NoTraffic("ranks read each other's memory")
-    return NoTraffic("its rate is of exchanges and transforms together")
+    return NoTraffic("its rate includes exchanges and transforms")
 
 
 WORKLOAD = Workload(
-    summary="The discrete Fourier transform of all ranks together (HPCC G-FFT)",
+    summary="Discrete Fourier transform of all ranks together (HPCC G-FFT)",
     metrics=(
-        Metric("rate", "flop/s", "higher", rate("nominal_flops"), note="5 n log2 n, whatever is computed"),
-        Metric("time", "s", "lower", seconds(), note="of a transform, its slowest rank"),
-        Metric("own rate", "flop/s", "higher", rate("flops"), note="operations of our own passes, counted"),
-        Metric("exchange share", "1", "lower", share("phase/exchange"), note="of waiting for others and for messages"),
-        Metric("copy share", "1", "lower", share("phase/copy"), note="of packing and of storing what came"),
+        Metric(
+            "rate",
+            "flop/s",
+            "higher",
+            rate("nominal_flops"),
+            note="5 n log2 n operations per transform, regardless of the algorithm",
+        ),
+        Metric("time", "s", "lower", seconds(), note="time of one transform, slowest rank"),
+        Metric("executed rate", "flop/s", "higher", rate("flops"), note="operations that the built-in passes execute"),
+        Metric(
+            "exchange share",
+            "1",
+            "lower",
+            share("phase/exchange"),
+            note="share of time: waiting for other ranks and messages",
+        ),
+        Metric(
+            "copy share", "1", "lower", share("phase/copy"), note="share of time: packing and storing received data"
+        ),
     ),
     bounded_by=("memory traffic", *FMA.values()),
     least_seconds=_least_seconds,

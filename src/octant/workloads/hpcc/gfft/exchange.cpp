@@ -24,7 +24,7 @@ int stride_of(int rank, int ranks) {
 void check_schedule(std::string const& schedule, int ranks) {
     if (schedule == "xor" && !std::has_single_bit(static_cast<unsigned>(ranks)))
         throw octant::Refusal(
-            "cannot use schedule=xor with " + std::to_string(ranks) + " ranks (no power of two); try schedule=ring",
+            "cannot use schedule=xor with " + std::to_string(ranks) + " ranks (not a power of two); try schedule=ring",
             octant::Exit::not_supported);
 }
 

@@ -279,7 +279,7 @@ void Messages::forward() {
         send(to_rows, chunk);
     }
     for (At chunk = std::max<At>(0, column_chunks_ - depth); chunk < column_chunks_; ++chunk) wait(to_rows, chunk);
-    meet();
+    synchronise();
     for (At chunk = 0; chunk < row_chunks_ + depth - 1; ++chunk) {
         if (chunk < row_chunks_) {
             expect(to_blocks, chunk);
@@ -291,12 +291,12 @@ void Messages::forward() {
         wait(to_blocks, before);
         unpack(before);
     }
-    meet();
+    synchronise();
 }
 
-void Messages::meet() const {
+void Messages::synchronise() const {
     auto const mark = share_.context.phase(exchange);
-    reach_.meet();
+    reach_.synchronise();
 }
 
 }  // namespace gfft

@@ -15,7 +15,7 @@ class Messages {
     void set_up();
     [[nodiscard]] std::span<Number> x() const { return {reach_.mine().x, share_.in()}; }
     [[nodiscard]] std::span<Number> y() const { return {reach_.mine().y, share_.out()}; }
-    void publish() const { reach_.meet(); }
+    void publish() const { reach_.synchronise(); }
     void forward();
     [[nodiscard]] std::int64_t bytes_sent() const;
     [[nodiscard]] std::int64_t messages() const;
@@ -48,7 +48,7 @@ class Messages {
     void send(Which which, At chunk);
     void expect(Which which, At chunk);
     void wait(Which which, At chunk);
-    void meet() const;
+    void synchronise() const;
 
     Share& share_;
     Reach reach_;

@@ -55,7 +55,7 @@ void Reach::set_up() {
     }
 }
 
-void Reach::meet() const {
+void Reach::synchronise() const {
     if (window_) window_->publish(*node_);
 }
 

@@ -20,7 +20,7 @@ class Reach {
     [[nodiscard]] Vectors const& of(int rank) const { return vectors_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] bool contains(int rank) const { return within_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] Vectors const& mine() const { return of(share_.rank); }
-    void meet() const;  // what all within reach stored before is seen by all of them
+    void synchronise() const;  // what all within reach stored before is seen by all of them
     [[nodiscard]] std::size_t ranks() const { return mates_.size(); }
 
   private:

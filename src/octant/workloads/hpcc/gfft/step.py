@@ -22,14 +22,14 @@ _Sizes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Split:
-    """Lines in one block for each rank; `sizes` of shape (ranks,)."""
+    """Return the lines in one block for each rank; `sizes` of shape (ranks,)."""
 
     unit: int  # boundaries are multiples of so many lines
     sizes: _Sizes
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One transform. The real operations of its own passes depend on the vectors of the processor: not declared.
+    """Return one transform. The real operations of its own passes depend on the vectors of the processor: not declared.
 
     Ranks beyond the lines of the matrix have none; the kernel refuses so many.
 
@@ -61,7 +61,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
 
 
 def _divisors(n: int) -> list[int]:
-    """All divisors of n = 2^a 3^b 5^c, in order.
+    """Return all divisors of n = 2^a 3^b 5^c, in order.
 
     Raises:
         ValueError: it has another factor.
@@ -80,7 +80,7 @@ def _divisors(n: int) -> list[int]:
 
 
 def rows_of(n: int, ranks: int) -> int:
-    """The divisor of n next to its root with which equal shares of both sides are whole vectors (`Plan::rows_of`)."""
+    """Return the divisor of n nearest to its root with whole vectors in all shares (`Plan::rows_of`)."""
 
     def cost(rows: int) -> float:
         columns = n // rows
@@ -93,7 +93,7 @@ def rows_of(n: int, ranks: int) -> int:
 
 
 def smooth_at_least(n: float) -> int:
-    """The least 2^a 3^b 5^c from n on."""
+    """Return the smallest 2^a 3^b 5^c that is at least n."""
     best = 1 << max(0, math.ceil(n) - 1).bit_length()
     five = 1
     while five < best:
@@ -127,12 +127,12 @@ def _chunks(lines: _Split, length: int, asked: int) -> int:
 
 
 def _parts(lines: _Split, chunks: int) -> _Sizes:
-    """Lines of each chunk of each rank's block: shape (chunks, ranks)."""
+    """Return the lines of each chunk of each rank's block: shape (chunks, ranks)."""
     return np.diff(_boundaries(lines.sizes // lines.unit, chunks, lines.unit), axis=0)
 
 
 def _slots(rows: _Split, columns: _Split, column_chunks: int, row_chunks: int) -> int:
-    """Numbers of a chunk under way, of all ranks together (`plan_exchanges`)."""
+    """Return the numbers of a chunk under way, of all ranks together (`plan_exchanges`)."""
     of_columns, of_rows = _parts(columns, column_chunks), _parts(rows, row_chunks)
 
     def most(mine: _Sizes, parts: _Sizes) -> tuple[_Sizes, _Sizes]:

@@ -1,4 +1,4 @@
-"""A dense system of equations by LU with partial pivoting: HPC Challenge's HPL, the figure of the TOP500 list."""
+"""Dense linear system by LU with partial pivoting (HPL, the benchmark of the TOP500 list)."""
 
 from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
@@ -10,26 +10,26 @@ from octant.workloads.hpcc.hpl.step import step
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """The rate of multiply-adds that this run measured on the same hardware threads."""
+    """Return the time at the multiply-add rate measured in this run on the same hardware threads."""
     return fma_limit(known, point)
 
 
 def _footprint(_machine: Machine, point: Point) -> int:
-    """The matrix of all ranks."""
+    """Return the bytes of the matrix of all ranks."""
     return 8 * int(point.knobs["n"]) ** 2
 
 
 def _traffic(_machine: Machine, _point: Point) -> NoTraffic:
-    return NoTraffic("its messages are hidden behind computing, or wait for it")
+    return NoTraffic("its messages overlap with computation")
 
 
 WORKLOAD = Workload(
-    summary="A dense system of equations by LU with partial pivoting on a grid of processes: HPL",
+    summary="Dense linear system by LU with partial pivoting on a grid of processes (HPL)",
     metrics=(
-        Metric("rate", "flop/s", "higher", rate("flops"), note="(2/3) n³ + (3/2) n², whatever is computed"),
+        Metric("rate", "flop/s", "higher", rate("flops"), note="(2/3) n³ + (3/2) n² operations, as HPL counts"),
         Metric("time", "s", "lower", seconds()),
-        Metric("update share", "1", "higher", share("phase/update"), note="of the time of all ranks"),
-        Metric("wait share", "1", "lower", share("phase/wait"), note="of the time of all ranks"),
+        Metric("update share", "1", "higher", share("phase/update"), note="share of the time of all ranks"),
+        Metric("wait share", "1", "lower", share("phase/wait"), note="share of the time of all ranks"),
     ),
     bounded_by=tuple(FMA.values()),
     least_seconds=_least_seconds,

@@ -24,27 +24,28 @@ constexpr std::int64_t most_n = 1'000'000;  // (2/3) n^3 + (3/2) n^2 is a 64-bit
 class Hpl {
   public:
     static octant::KernelInfo info() {
-        return {.knobs = {{"n", KnobKind::integer, "2000", "order of the matrix", {}, 1, most_n},
-                          {"block", KnobKind::integer, "128", "rows and columns of a block", {}, 1, 1024},
-                          {"grid", KnobKind::word, "auto", "processes PxQ, or auto: the squarest with P <= Q"},
-                          {"library", KnobKind::word, "auto",
-                           "auto (the quickest in a short trial), openblas, blis, mkl, system, the path of a BLAS "
-                           "library, or plain (loops of our own)"},
-                          {"transport",
-                           KnobKind::word,
-                           "auto",
-                           "of panels; shared: the ranks of a row read them where they were made; messages; auto: "
-                           "shared within a node",
-                           {"auto", "shared", "messages"}},
-                          {"depth", KnobKind::integer, "1", "panels that are factorised ahead", {}, 0, 1},
-                          {"seed", KnobKind::integer, "100", "of the matrix"}},
-                .pace = octant::Pace::whole,
-                .sync = octant::Sync::dissemination,
-                .phases = hpl::phase_names(),
-                .library_threads = true,
-                .takes = [](int ranks, int, octant::Knobs const& knobs) {
-                    return octant::refusal_of([&] { return hpl::parse_grid(knobs.word("grid"), ranks); });
-                }};
+        return {
+            .knobs = {{"n", KnobKind::integer, "2000", "order of the matrix", {}, 1, most_n},
+                      {"block", KnobKind::integer, "128", "block size", {}, 1, 1024},
+                      {"grid", KnobKind::word, "auto", "process grid PxQ; auto: closest to square with P <= Q"},
+                      {"library", KnobKind::word, "auto",
+                       "BLAS library: auto (fastest in a short trial), openblas, blis, mkl, system, a path, or plain "
+                       "(built-in loops)"},
+                      {"transport",
+                       KnobKind::word,
+                       "auto",
+                       "transfer of panels: shared: ranks of a row read them in shared memory; messages: MPI messages; "
+                       "auto: shared within a node",
+                       {"auto", "shared", "messages"}},
+                      {"depth", KnobKind::integer, "1", "look-ahead: panels that are factorised in advance", {}, 0, 1},
+                      {"seed", KnobKind::integer, "100", "seed of the random matrix"}},
+            .pace = octant::Pace::whole,
+            .sync = octant::Sync::dissemination,
+            .phases = hpl::phase_names(),
+            .library_threads = true,
+            .takes = [](int ranks, int, octant::Knobs const& knobs) {
+                return octant::refusal_of([&] { return hpl::parse_grid(knobs.word("grid"), ranks); });
+            }};
     }
 
     explicit Hpl(octant::Context& context)

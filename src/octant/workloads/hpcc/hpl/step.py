@@ -20,7 +20,7 @@ _Numbers = NDArray[np.int64]
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One step: (2/3) n³ + (3/2) n² operations.
+    """Return one step: (2/3) n³ + (3/2) n² operations.
 
     Which rows change places depends on the matrix: each pivot is taken to lie below the block on the diagonal while
     there are rows. A grid of one row of ranks exchanges none.
@@ -29,7 +29,7 @@ def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
 
 
 def step_with_pivots(knobs: Mapping[str, str], ranks: int, _threads: int, sources: Sequence[Sequence[int]]) -> Step:
-    """The same where the rows are known that each panel's pivots bring to the top from below its block."""
+    """Return the same for known numbers of pivot rows that come from below the block of each panel."""
     rows, columns = grid_of(knobs["grid"], ranks)
     n, block = int(knobs["n"]), int(knobs["block"])
     shared = columns > 1 and knobs["transport"] == "shared"
@@ -51,19 +51,19 @@ def _halvings(processes: int) -> int:
 
 
 def _padded(numbers: _Numbers) -> _Numbers:
-    """As `padded` of layout.hpp: whole cache lines, and no multiple of a page."""
+    """Return a length padded to whole cache lines, not a multiple of a page (`padded` of layout.hpp)."""
     lines = (numbers + 7) // 8 * 8
     return np.where(lines % 512 == 0, lines + 8, lines)
 
 
 def _count(n: int, block: int, processes: int, process: int) -> int:
-    """Rows or columns of a process (block_cyclic.hpp)."""
+    """Return the rows or columns of a process (block_cyclic.hpp)."""
     whole, rest = divmod(n, block * processes)
     return whole * block + min(max(rest - process * block, 0), block)
 
 
 def _held(n: int, block: int, grid: tuple[int, int], place: Sequence[int]) -> int:
-    """Numbers of a rank: its part of the matrix, two panels, and rows that are moved and solved for (`needs`)."""
+    """Return the numbers of a rank: its part of the matrix, two panels, and exchanged rows (`needs`)."""
     local_rows, local_columns = _count(n, block, grid[0], place[0]), _count(n + 1, block, grid[1], place[1])
     leading, high = map(int, _padded(np.array([local_columns, local_rows])))
     width = min(block, n)
@@ -77,7 +77,7 @@ def _held(n: int, block: int, grid: tuple[int, int], place: Sequence[int]) -> in
 def _panels(
     first: _Numbers, width: _Numbers, n: int, block: int, rows: int, columns: int, shared: bool
 ) -> tuple[int, int]:
-    """Messages and bytes of panels, each of which goes along every row of ranks: its block on the diagonal to all."""
+    """Return the messages and bytes of panels, which are broadcast along rows of ranks."""
     if columns == 1:
         return 0, 0
     messages = len(first) * rows * (columns - 1)
@@ -101,7 +101,7 @@ def _panels(
 
 
 def _pivots(width: _Numbers, rows: int) -> tuple[int, int]:
-    """Of the choice of each pivot: a reduction over a column of ranks, which halves them step by step."""
+    """Return the messages and bytes of pivot searches: a reduction over a column of ranks for each pivot."""
     messages = rows * _halvings(rows)
     return messages * int(width.sum()), NUMBER_BYTES * messages * int((width * (_CHOICE + 2 * width)).sum())
 
@@ -109,7 +109,7 @@ def _pivots(width: _Numbers, rows: int) -> tuple[int, int]:
 def _rows_moved(
     knobs: Mapping[str, str], n: int, block: int, rows: int, columns: int, sources: Sequence[Sequence[int]]
 ) -> tuple[int, int]:
-    """Of rows that become those of U, and of those whose places they take: everyone of a column of ranks gets both."""
+    """Return the messages and bytes of row exchanges within columns of ranks."""
     if rows == 1:
         return 0, 0
     ahead = columns > 1 and int(knobs["depth"]) > 0
@@ -132,5 +132,5 @@ def _rows_moved(
 
 
 def _ranks_with(begin: int, end: int, block: int, columns: int) -> int:
-    """Columns of ranks that have any of the matrix's columns from `begin` on."""
+    """Return the columns of ranks that have any of the matrix's columns from `begin` on."""
     return min(columns, -(-end // block) - begin // block)

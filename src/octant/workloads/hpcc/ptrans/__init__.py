@@ -1,4 +1,4 @@
-"""Global transposition: HPC Challenge's PTRANS, C := Aᵀ + C over a grid of ranks."""
+"""Parallel matrix transposition C := Aᵀ + C on a grid of ranks (HPC Challenge's PTRANS)."""
 
 import math
 
@@ -17,7 +17,7 @@ PHASES = ("pack", "exchange", "add")
 
 
 def _hpcc_rate(point: Point, samples: Samples) -> float:
-    """8 n² over the time of the slowest rank, the first of each map, and of these rates the least."""
+    """Return the lowest rate of all maps: 8 n² over the first time of the slowest rank."""
     transposed = point.count("bytes_transposed")
     steps = [one.values[point.warmup :] for one in samples.series if one.head.name == "step"]
     maps = next((one.values[point.warmup :] for one in samples.series if one.head.name == "reading/map"), None)
@@ -28,41 +28,41 @@ def _hpcc_rate(point: Point, samples: Samples) -> float:
 
 
 def _footprint(_machine: Machine, point: Point) -> int:
-    """A and C of all ranks."""
+    """Return the bytes of A and C of all ranks."""
     return MATRICES * point.count("bytes_transposed")
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Each element of A and C is read and one of C written: 24 bytes, where the matrices are beyond the caches."""
+    """Return the memory limit beyond the caches: 24 bytes per element (read A and C, write C)."""
     size, moved = _footprint(machine, point), point.count("bytes_read", "bytes_written")
     return memory_limit(known, machine, point, size, moved, "24 bytes per element")
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
-    """On a grid of coprime P and Q every rank has as much for every other one."""
+    """Return the traffic on a grid of coprime P and Q, where every rank sends equally to all others."""
     if len({given.host for given in point.given}) < 2:
-        return NoTraffic("all ranks are on one node: nothing of the matrices crosses a network")
+        return NoTraffic("all ranks are on one node; no data crosses a network")
     grid = point.notes["grid"]
     if math.gcd(*map(int, grid.split("x"))) > 1:
-        return NoTraffic(f"on a grid of {grid} ranks exchange with few others; only coprime sides bring all together")
+        return NoTraffic(f"on a grid of {grid}, ranks exchange data with few others (P, Q not coprime)")
     return Traffic("ptrans", cost="transpose", description="transposition between all nodes")
 
 
 WORKLOAD = Workload(
-    summary="Transposition of a matrix that all ranks share (HPCC PTRANS)",
+    summary="Parallel transposition of a distributed matrix (HPCC PTRANS)",
     metrics=(
         Metric(
             "rate", "B/s", "higher", rate("bytes_transposed"),
-            note="8 n² over the time of the slowest rank; median over repetitions, of all maps of ranks",
+            note="8 n² over the time of the slowest rank; median over repetitions and maps",
         ),
         Metric(
             "HPCC rate", "B/s", "higher", custom(_hpcc_rate),
-            note="of the worst map: 8 n² over its first time, as HPC Challenge, which transposes once with each",
+            note="8 n² over the first time of the slowest map (HPC Challenge transposes once per map)",
         ),
-        Metric("traffic", "B/s", "higher", rate("bytes_read", "bytes_written"), note="of memory, 24 bytes per element"),
-        Metric("pack share", "1", "lower", share("phase/pack"), note="of the time: transposing into a buffer"),
-        Metric("exchange share", "1", "lower", share("phase/exchange"), note="of the time: messages and waiting"),
-        Metric("add share", "1", "lower", share("phase/add"), note="of the time: adding a buffer to C"),
+        Metric("traffic", "B/s", "higher", rate("bytes_read", "bytes_written"), note="24 bytes per element"),
+        Metric("pack share", "1", "lower", share("phase/pack"), note="share of time: transposing into a buffer"),
+        Metric("exchange share", "1", "lower", share("phase/exchange"), note="share of time: messages and waiting"),
+        Metric("add share", "1", "lower", share("phase/add"), note="share of time: adding a buffer to C"),
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,

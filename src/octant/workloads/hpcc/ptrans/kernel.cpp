@@ -67,30 +67,30 @@ class Ptrans {
     static octant::KernelInfo info() {
         constexpr std::int64_t most_edge = 4096;
         return {
-            .knobs = {{"n", KnobKind::word, "2048", "rows and columns; hpl:N: N/2, as HPC Challenge with HPL's N"},
-                      {"block", KnobKind::integer, "192", "rows and columns of a block", {}, 1, most_n},
-                      {"grid", KnobKind::word, "auto", "PxQ: rows and columns of ranks; auto: the squarest"},
-                      {"map",
-                       KnobKind::word,
-                       "random",
-                       "random: how ranks lie on the grid is drawn for each of `maps` repetitions, in turn; identity: "
-                       "row by row",
-                       {"random", "identity"}},
-                      {"maps", KnobKind::integer, "5", "how many are drawn", {}, 1, 1000},
-                      {"seed", KnobKind::integer, "1", "of the maps, and of the contents of the second check"},
-                      {"transport",
-                       KnobKind::word,
-                       "hierarchical",
-                       "shared: reads from the other ranks' memory; messages; hierarchical: reads within a node, "
-                       "messages between nodes",
-                       {"hierarchical", "shared", "messages"}},
-                      {"message", KnobKind::bytes, "256KiB", "whole tiles that travel together", {}, 8, 1 << 30},
-                      {"tile", KnobKind::integer, "192", "longest side of a tile", {}, 1, most_edge},
-                      {"width",
-                       KnobKind::word,
-                       "auto",
-                       "vector bits; auto: the widest",
-                       {"auto", "scalar", "128", "256", "512"}}},
+            .knobs =
+                {{"n", KnobKind::word, "2048", "matrix order; hpl:N: N/2, as HPC Challenge for HPL's order N"},
+                 {"block", KnobKind::integer, "192", "block size", {}, 1, most_n},
+                 {"grid", KnobKind::word, "auto", "process grid PxQ; auto: closest to square"},
+                 {"map",
+                  KnobKind::word,
+                  "random",
+                  "mapping of ranks to the grid: random: a new one for each of `maps` repetitions; identity: row-major",
+                  {"random", "identity"}},
+                 {"maps", KnobKind::integer, "5", "number of random mappings", {}, 1, 1000},
+                 {"seed", KnobKind::integer, "1", "seed of the mappings and of the data of the second check"},
+                 {"transport",
+                  KnobKind::word,
+                  "hierarchical",
+                  "shared: loads from the memory of other ranks; messages: MPI messages; hierarchical: loads within a "
+                  "node, messages between nodes",
+                  {"hierarchical", "shared", "messages"}},
+                 {"message", KnobKind::bytes, "256KiB", "message size, rounded to whole tiles", {}, 8, 1 << 30},
+                 {"tile", KnobKind::integer, "192", "maximum tile size, elements per side", {}, 1, most_edge},
+                 {"width",
+                  KnobKind::word,
+                  "auto",
+                  "vector width in bits; auto: the widest",
+                  {"auto", "scalar", "128", "256", "512"}}},
             .pace = octant::Pace::whole,
             .sync = octant::Sync::dissemination,
             .phases = {"pack", "exchange", "add"},
@@ -264,11 +264,11 @@ class Ptrans {
 
     // Collective: nobody reads the old A any more, and everybody sees the new one.
     void fill_a(Numbers const& numbers) {
-        meet();
+        synchronise();
         fill(a_of(context_.group.rank()), layout_, me_, numbers);
-        meet();
+        synchronise();
     }
-    void meet() const {
+    void synchronise() const {
         if (window_) window_->publish(*node_);
     }
 
@@ -382,7 +382,7 @@ class Ptrans {
         step();
         if (spoilt_ == 2) spoil([](double x) { return x + 1; });
         Difference const found = compare(c_.data(), layout_, me_, a, c);
-        meet();
+        synchronise();
         return found;
     }
     template <class Change>

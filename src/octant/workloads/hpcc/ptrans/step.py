@@ -16,12 +16,12 @@ _OF_HPL = "hpl:"
 
 
 def order_of(text: str) -> int:
-    """Order of the matrices of the knob `n`: `4096`, or `hpl:8192`, half of HPL's."""
+    """Return the order of the matrices of the knob `n`: `4096`, or `hpl:8192`, half of HPL's."""
     return int(text.removeprefix(_OF_HPL)) // (2 if text.startswith(_OF_HPL) else 1)
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One repetition: 8 n² bytes are transposed; of the blocks of residues modulo the grid, the diagonal ones stay."""
+    """Return one repetition: 8 n² bytes are transposed; diagonal blocks stay on their rank."""
     n, block, edge = order_of(knobs["n"]), int(knobs["block"]), int(knobs["tile"])
     rows, columns = grid_of(knobs["grid"], ranks)
     parcel_bytes = parse_bytes(knobs["message"])
@@ -41,7 +41,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
 
 @dataclass(frozen=True)
 class _Cut:
-    """Rows (or columns) of the blocks of one residue modulo lcm(P, Q), in pieces that are sides of tiles."""
+    """Return the rows (or columns) of the blocks of one residue modulo lcm(P, Q), in pieces that are sides of tiles."""
 
     length: int
     pieces: int
@@ -49,7 +49,7 @@ class _Cut:
 
 
 def _cuts(n: int, block: int, edge: int, rows: int, columns: int) -> Counter[_Cut]:
-    """How many residues are cut in which way; blocks are contiguous in both parts on square grids alone."""
+    """Return the number of residues by kind of cut; blocks are contiguous in both parts on square grids only."""
     both = math.lcm(rows, columns)
     blocks = -(-n // block)
     found: Counter[_Cut] = Counter()
@@ -66,12 +66,12 @@ def _cuts(n: int, block: int, edge: int, rows: int, columns: int) -> Counter[_Cu
 
 
 def _in_parcel(tiles: int, largest: int, parcel_bytes: int) -> int:
-    """Tiles that travel together."""
+    """Return the number of tiles per message."""
     return min(max(tiles, 1), max(1, parcel_bytes // (NUMBER_BYTES * largest)))
 
 
 def _exchange(cuts: Counter[_Cut], n: int, parcel_bytes: int) -> Part:
-    """Blocks of each two residues go from one rank to another; those of twice the same one stay."""
+    """Return the messages: blocks of two different residues move to another rank."""
     messages = 0
     for high, times_high in cuts.items():
         for wide, times_wide in cuts.items():
@@ -91,6 +91,6 @@ def _most_in_a_parcel(cuts: Counter[_Cut], parcel_bytes: int) -> int:
 
 
 def _of_first(n: int, block: int, processes: int) -> int:
-    """Rows or columns of the first process, which has the most (block_cyclic.hpp)."""
+    """Return the rows or columns of the first process, which has the most (block_cyclic.hpp)."""
     whole, rest = divmod(n, block * processes)
     return whole * block + min(rest, block)

@@ -23,7 +23,7 @@ N = 4096
 
 
 def two_ranks(steps: Sequence[tuple[int, int]], maps: Sequence[int]) -> Point:
-    """Times of two ranks in ns, and the map of each repetition."""
+    """Return a point with times of two ranks in ns, and the map of each repetition."""
     series: list[Series] = []
     for rank in range(2):
         series += [

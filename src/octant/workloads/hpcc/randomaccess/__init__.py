@@ -1,4 +1,4 @@
-"""HPCC's RandomAccess of all ranks: updates of one table that is divided among them."""
+"""Random updates of a table distributed over all ranks (HPC Challenge's RandomAccess)."""
 
 from octant.limit import Known, Limit, cache_line, memory_limit
 from octant.machine import Machine
@@ -11,7 +11,7 @@ from octant.workloads.hpcc.randomaccess.step import step
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Beyond the caches each update brings one line from memory and sends one back, whoever makes it."""
+    """Return the memory limit beyond the caches: each update reads and writes back one cache line."""
     line, assumed = cache_line(machine)
     footprint = int(point.notes["table_bytes"]) * max(1, len(point.groups))
     if _hosts(point) > 1:
@@ -25,16 +25,16 @@ def _hosts(point: Point) -> int:
 
 
 def _traffic(_machine: Machine, point: Point) -> NoTraffic:
-    """Its rate is that of all nodes together; the network model's is a node's."""
-    return NoTraffic("no update leaves the node" if _hosts(point) == 1 else "its rate is of all nodes together")
+    """Return why there is no traffic: the rate is of all nodes, that of the network model of one node."""
+    return NoTraffic("no update leaves the node" if _hosts(point) == 1 else "its rate is the sum over all nodes")
 
 
 WORKLOAD = Workload(
-    summary="Random updates of one table by all ranks (HPCC RandomAccess)",
+    summary="Random updates of one distributed table by all ranks (HPCC RandomAccess)",
     metrics=(
-        Metric("updates", "update/s", "higher", rate("updates"), note="of all ranks; HPCC's GUPS are 1e9 of these"),
-        Metric("bytes sent", "B/s", "higher", rate("bytes_sent"), note="in messages, by all ranks"),
-        Metric("time", "s", "lower", seconds(), note="of all updates"),
+        Metric("updates", "update/s", "higher", rate("updates"), note="all ranks; 1e9 update/s is 1 GUPS"),
+        Metric("bytes sent", "B/s", "higher", rate("bytes_sent"), note="bytes in messages, all ranks"),
+        Metric("time", "s", "lower", seconds(), note="time of all updates"),
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
@@ -51,7 +51,7 @@ WORKLOAD = Workload(
         read=parse_bytes,
         apart=tuple({"transport": "messages", "algorithm": one} for one in ("halves", "hypercube")),
         only={"sequence": "polynomial", "hpl": "0"},
-        note="RandomAccess by the quicker of direct messages and a hypercube, 1,024 updates ahead at most",
+        note="RandomAccess by the faster of direct messages and a hypercube, at most 1,024 updates in advance",
     ),
     messages=True,
     smoke={"bytes": "64KiB", "transport": "shared,messages", "atomic": "yes"},

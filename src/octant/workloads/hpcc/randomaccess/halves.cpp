@@ -86,7 +86,7 @@ class Halves final : public Updates {
         }
     }
 
-    void begin(Half& half, sequences::Stretch<Sequence>& stretch, Applier<Sequence>& applier, Done& done) {
+    void begin(Half& half, sequences::LengthSegment<Sequence>& stretch, Applier<Sequence>& applier, Done& done) {
         MPI_Comm const comm = setting_.places->get();
         int const batch = static_cast<int>(setting_.batch);
         for (std::size_t i = 0; i < sources_.size(); ++i)

@@ -41,8 +41,8 @@ unsigned bits_of(octant::Knobs const& knobs) {
 Division divided(octant::Knobs const& knobs, int ranks) {
     Division const division(bits_of(knobs), ranks);
     if (division.words() < static_cast<Word>(ranks) * hpcc::most_ahead / 8)
-        throw Refusal("cannot divide a table of " + std::to_string(division.words()) + " words among " +
-                          std::to_string(ranks) + " ranks; try a larger one",
+        throw Refusal("cannot divide a table of " + std::to_string(division.words()) + " words between " +
+                          std::to_string(ranks) + " ranks; try a larger table",
                       octant::Exit::not_supported);
     return division;
 }
@@ -54,61 +54,60 @@ bool by_messages(Context const& context) {
 class RandomAccess {
   public:
     static octant::KernelInfo info() {
-        return {
-            .knobs = {{"bytes",
-                       KnobKind::bytes,
-                       "256MiB",
-                       "table of all ranks; the largest power of two that fits is taken",
-                       {},
-                       4096},
-                      {"hpl",
-                       KnobKind::integer,
-                       "0",
-                       "if not 0: the table as HPCC sizes it for HPL of this order",
-                       {},
-                       0,
-                       100'000'000},
-                      {"updates", KnobKind::integer, "4", "for each word of the table; HPCC: 4", {}, 1, 1024},
-                      {"sequence",
-                       KnobKind::word,
-                       "polynomial",
-                       "polynomial: HPCC's own; lcg: that of its second set of tests",
-                       {"polynomial", "lcg"}},
-                      {"transport",
-                       KnobKind::word,
-                       "shared",
-                       "shared: every rank of the node loads and stores; messages; hierarchical: both",
-                       {"shared", "messages", "hierarchical"}},
-                      {"algorithm",
-                       KnobKind::word,
-                       "halves",
-                       "of messages; see the page",
-                       {"halves", "hypercube", "opt2", "routed", "buckets"}},
-                      {"team",
-                       KnobKind::integer,
-                       "0",
-                       "hierarchical: ranks that share memory; 0: all of a node",
-                       {},
-                       0,
-                       1'000'000},
-                      {"atomic",
-                       KnobKind::word,
-                       "auto",
-                       "no update of shared memory is lost; auto: where ranks share it and have less than 4 MiB each",
-                       {"auto", "no", "yes"}},
-                      {"batch",
-                       KnobKind::integer,
-                       "0",
-                       "updates of a round; 0: what suits the algorithm",
-                       {},
-                       0,
-                       static_cast<std::int64_t>(hpcc::most_ahead)}},
-            .pace = octant::Pace::whole,
-            .sync = octant::Sync::dissemination,
-            .defaults = {{"pages", "try-thp"}},
-            .takes = [](int ranks, int, octant::Knobs const& knobs) {
-                return octant::refusal_of([&] { return divided(knobs, ranks); });
-            }};
+        return {.knobs = {{"bytes",
+                           KnobKind::bytes,
+                           "256MiB",
+                           "table size over all ranks, rounded down to a power of two",
+                           {},
+                           4096},
+                          {"hpl",
+                           KnobKind::integer,
+                           "0",
+                           "if not 0: table size as in HPCC for HPL of this order",
+                           {},
+                           0,
+                           100'000'000},
+                          {"updates", KnobKind::integer, "4", "updates per word of the table (HPCC: 4)", {}, 1, 1024},
+                          {"sequence",
+                           KnobKind::word,
+                           "polynomial",
+                           "random sequence: polynomial: HPCC RandomAccess; lcg: HPCC RandomAccess_LCG",
+                           {"polynomial", "lcg"}},
+                          {"transport",
+                           KnobKind::word,
+                           "shared",
+                           "shared: loads and stores in shared memory; messages: MPI messages; hierarchical: both",
+                           {"shared", "messages", "hierarchical"}},
+                          {"algorithm",
+                           KnobKind::word,
+                           "halves",
+                           "algorithm of transport=messages (see the page of this workload)",
+                           {"halves", "hypercube", "opt2", "routed", "buckets"}},
+                          {"team",
+                           KnobKind::integer,
+                           "0",
+                           "transport=hierarchical: ranks that share memory; 0: all ranks of a node",
+                           {},
+                           0,
+                           1'000'000},
+                          {"atomic",
+                           KnobKind::word,
+                           "auto",
+                           "atomic updates of shared memory; auto: if ranks share memory and have less than 4 MiB each",
+                           {"auto", "no", "yes"}},
+                          {"batch",
+                           KnobKind::integer,
+                           "0",
+                           "updates per round; 0: default of the algorithm",
+                           {},
+                           0,
+                           static_cast<std::int64_t>(hpcc::most_ahead)}},
+                .pace = octant::Pace::whole,
+                .sync = octant::Sync::dissemination,
+                .defaults = {{"pages", "try-thp"}},
+                .takes = [](int ranks, int, octant::Knobs const& knobs) {
+                    return octant::refusal_of([&] { return divided(knobs, ranks); });
+                }};
     }
 
     explicit RandomAccess(Context& context)
@@ -119,9 +118,9 @@ class RandomAccess {
             context.watched = {table_->mapping().bytes()};
         } else {
             if (context.pages.pool_page_bytes > 0)
-                throw Refusal("cannot take pages=" + context.pages.name +
-                                  " (the table is a window of MPI's, whose pages it takes); try pages=thp",
-                              octant::Exit::not_supported);
+                throw Refusal(
+                    "cannot take pages=" + context.pages.name + " (MPI allocates the table in a window); try pages=thp",
+                    octant::Exit::not_supported);
             context.claim_outside(static_cast<double>(mine) * sizeof(Word));
         }
         note();

@@ -22,7 +22,7 @@ _STREAMS = 128  # parts of the sequence; a batch is a multiple of it
 
 @dataclass(frozen=True)
 class UpdateRounds:
-    """Who has which words, and how many rounds of updates follow each other."""
+    """The distribution of words, and the number of rounds of updates."""
 
     shares: NDArray[np.float64]  # of the table, by rank
     updates: int  # of all ranks
@@ -31,12 +31,12 @@ class UpdateRounds:
 
     @property
     def ranks(self) -> int:
-        """Ranks of the group."""
+        """Return the ranks of the group."""
         return len(self.shares)
 
 
 def rounds_of(knobs: Mapping[str, str], ranks: int) -> UpdateRounds:
-    """What all algorithms between ranks have in common."""
+    """Return the counts that all algorithms between ranks have in common."""
     words, per_word = words_of(knobs), int(knobs["updates"])
     sizes = words // ranks + (np.arange(ranks) < words % ranks)
     asked = -(-int(knobs["batch"]) // _STREAMS) * _STREAMS
@@ -45,14 +45,14 @@ def rounds_of(knobs: Mapping[str, str], ranks: int) -> UpdateRounds:
 
 
 def words_of(knobs: Mapping[str, str]) -> int:
-    """Words of the table: the largest power of two that fits the bytes, or a matrix of HPL's."""
+    """Return the words of the table: the largest power of two that fits the bytes, or a matrix of HPL's."""
     order = int(knobs["hpl"])
     asked = order**2 if order else parse_bytes(knobs["bytes"]) // WORD_BYTES
     return 1 << (max(asked, 2).bit_length() - 1)
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """All updates of the table, of which HPC Challenge makes four for each word."""
+    """Return all updates of the table, of which HPC Challenge makes four for each word."""
     words = words_of(knobs)
     counts = {"updates": int(knobs["updates"]) * words}
     if ranks == 1 or knobs["transport"] == "shared":
@@ -67,12 +67,12 @@ def _part(messages: int, words: float) -> Part:
 
 
 def _halves(of: UpdateRounds) -> Part:
-    """A message to each other rank in each round, also of no words."""
+    """Return the step with one message, possibly empty, to each other rank per round."""
     return _part(of.rounds * of.ranks * (of.ranks - 1), of.updates * float(1 - (of.shares**2).sum()))
 
 
 def _hypercube(of: UpdateRounds) -> Part:
-    """Halves of the ranks exchange what belongs to the other half, and so on; each message begins with its length."""
+    """Return the step of `hypercube`: halves of the ranks exchange updates of the other half, recursively."""
     messages, words = 0, 0.0
     groups = [(0, of.ranks)]
     while groups:
@@ -89,7 +89,7 @@ def _hypercube(of: UpdateRounds) -> Part:
 
 
 def _routed(of: UpdateRounds) -> Part:
-    """Along the row of a grid of ranks to the column of a word, and along the column."""
+    """Return the step of `routed`: along the row of a grid of ranks, then along the column."""
     rows, columns = squarest(of.ranks)
     shares = of.shares.reshape(rows, columns)
     leaves = 2 - float((shares.sum(axis=0) ** 2).sum()) - float((shares.sum(axis=1) ** 2).sum())
@@ -97,7 +97,7 @@ def _routed(of: UpdateRounds) -> Part:
 
 
 def _buckets(of: UpdateRounds) -> Part:
-    """The fullest of the buckets is sent when so many updates wait; which one that is depends on when messages come.
+    """Return the step of `buckets`, which sends the fullest bucket; the order depends on the arrival of messages.
 
     Buckets are refilled in turn, so that on average the fullest has twice its equal share.
     """

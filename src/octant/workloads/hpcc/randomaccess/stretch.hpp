@@ -52,13 +52,13 @@ class Applier {
 };
 
 template <class Sequence>
-sequences::Stretch<Sequence> stretch_of(Setting const& setting) {
+sequences::LengthSegment<Sequence> stretch_of(Setting const& setting) {
     return {setting.first_update() + setting.late, setting.my_updates() - setting.left_out};
 }
 
 // Whether each of the 128 parts went on to where the next one began.
 template <class Sequence>
-bool ended(Setting const& setting, sequences::Stretch<Sequence> const& stretch) {
+bool ended(Setting const& setting, sequences::LengthSegment<Sequence> const& stretch) {
     Word const rounds = setting.my_updates() / sequences::streams, rest = setting.my_updates() % sequences::streams;
     for (std::size_t part = 0; part < sequences::streams; ++part)
         if (stretch.at()[part] !=

@@ -1,50 +1,56 @@
-"""A file of one host: written, read, collected in memory first, and moved beside other work of the same rank."""
+"""File I/O of one host: plain, staged in memory, and overlapped with other work of the same rank."""
 
 from octant.metric import Metric, derived, first_of, overlap_of, per, rate, result, seconds
 from octant.workload import Bars, Curve, Stacked, Workload
 from octant.workloads.io.local.step import step
 
-PURE, COMPUTE, WHOLE, TURN = "phase/pure", "phase/compute", "phase/whole", "phase/in turn"
+PURE, COMPUTE, OVERLAPPED, SEQUENTIAL = "phase/pure", "phase/compute", "phase/overlapped", "phase/sequential"
 
 
-def gain_of(turn_s: float, whole_s: float) -> float:
-    """How many times as quick a program is that does not wait for its file."""
-    return turn_s / whole_s
+def gain_of(sequential_s: float, overlapped_s: float) -> float:
+    """Return the speed-up of overlapping I/O and other work."""
+    return sequential_s / overlapped_s
 
 
 WORKLOAD = Workload(
-    summary="Files of one host: buffered, direct, mapped, memory first, in the background; accepted and durable",
+    summary="File I/O of one host: buffered, direct, mapped, staged in memory, overlapped; accepted and durable rates",
     metrics=(
         Metric(
             "bandwidth", "B/s", "higher",
             first_of(rate("bytes_written", "bytes_read", of=PURE), rate("bytes_written", "bytes_read")),
-            note="of all ranks; of writes until the sync has ended",
+            note="all ranks; writes include the sync",
         ),
         Metric(
             "accepted", "B/s", "higher", rate("bytes_written", "bytes_read", of="phase/transfer"),
-            note="of writes, before the sync: into the page cache, where there is one",
+            note="writes without the sync, e.g. into the page cache",
         ),
         Metric(
             "block", "s", "lower", first_of(per("blocks", of=PURE), per("blocks")),
-            note="of a transfer, with its part of the sync",
+            note="time of one transfer with its share of the sync",
         ),
-        Metric("sync", "s", "lower", seconds("phase/sync"), note="fdatasync or msync, for all blocks before it"),
-        Metric("fill", "s", "lower", seconds("phase/fill"), note="of memory, with all blocks"),
-        Metric("drain", "s", "lower", seconds("phase/drain"), note="of memory, to the file"),
-        Metric("other work", "s", "lower", seconds(COMPUTE), note="computing or messages, alone"),
-        Metric("whole", "s", "lower", seconds(WHOLE), note="of all blocks beside other work, with the sync"),
+        Metric("sync", "s", "lower", seconds("phase/sync"), note="fdatasync or msync of all blocks"),
+        Metric("fill", "s", "lower", seconds("phase/fill"), note="copying all blocks to memory"),
+        Metric("flush", "s", "lower", seconds("phase/flush"), note="writing the staged blocks to the file"),
+        Metric("other work", "s", "lower", seconds(COMPUTE), note="computing or messages without I/O"),
+        Metric("overlapped", "s", "lower", seconds(OVERLAPPED), note="all blocks with other work, including the sync"),
         Metric(
-            "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
-            note="of transfers and other work, of the shorter of both; below 0: they disturb each other",
+            "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(OVERLAPPED)),
+            note="share of the shorter of I/O and other work that is hidden; below 0: mutual slowdown",
         ),
-        Metric("in turn", "s", "lower", seconds(TURN), note="the same, a part of the work after each blocking call"),
-        Metric("gain", "1", "higher", derived(gain_of, seconds(TURN), seconds(WHOLE)), note="in turn over whole"),
+        Metric(
+            "sequential", "s", "lower", seconds(SEQUENTIAL),
+            note="the same work without overlap: a part of the other work after each blocking call",
+        ),
+        Metric(
+            "gain", "1", "higher", derived(gain_of, seconds(SEQUENTIAL), seconds(OVERLAPPED)),
+            note="sequential time over overlapped time",
+        ),
         Metric(
             "in the page cache", "1", "lower", result("in the page cache"),
-            note="of the file: of reads before, of direct transfers after them",
+            note="share of the file: before reads, and after direct transfers",
         ),
     ),
-    pictures=(Bars("mode"), Curve("block"), Stacked("mode", ("fill", "transfer", "drain", "sync"))),
+    pictures=(Bars("mode"), Curve("block"), Stacked("mode", ("fill", "transfer", "flush", "sync"))),
     step=step,
-    smoke={"pattern": "write,read,memory-first,write-beside,read-beside", "bytes": "20000", "block": "3000"},
+    smoke={"pattern": "write,read,staged-write,overlapped-write,overlapped-read", "bytes": "20000", "block": "3000"},
 )  # fmt: skip

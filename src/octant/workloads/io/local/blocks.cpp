@@ -24,58 +24,60 @@ std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
     constexpr std::int64_t most = std::int64_t{1} << 40;
     return {
-        {"bytes", KnobKind::bytes, "64MiB", "length of the file of each rank", {}, 1, most},
-        {"block", KnobKind::bytes, "1MiB", "length of a transfer", {}, 512, std::int64_t{1} << 30},
+        {"bytes", KnobKind::bytes, "64MiB", "file size per rank", {}, 1, most},
+        {"block", KnobKind::bytes, "1MiB", "transfer size", {}, 512, std::int64_t{1} << 30},
         {"mode",
          KnobKind::word,
          "buffered",
-         "buffered: through the page cache; direct: past it; mmap: as memory",
+         "buffered: through the page cache; direct: O_DIRECT; mmap: memory-mapped",
          {"buffered", "direct", "mmap"}},
         {"engine",
          KnobKind::word,
          "auto",
-         "calls: blocking; uring: io_uring; threads: blocking calls of other threads; auto: calls, beside other work "
-         "io_uring, or threads where there is none",
+         "calls: blocking calls; uring: io_uring; threads: blocking calls in helper threads; auto: calls, or for "
+         "overlapped patterns io_uring (threads if unavailable)",
          {"auto", "calls", "uring", "threads"}},
-        {"depth", KnobKind::integer, "4", "transfers under way at once, by io_uring and threads", {}, 1, 1024},
-        {"fsync", KnobKind::word, "yes", "of writes: wait until all is on the disk", {"yes", "no"}},
-        {"file",
-         KnobKind::word,
-         "fresh",
-         "of writes, fresh: into an empty file; kept: over what is there",
-         {"fresh", "kept"}},
+        {"depth", KnobKind::integer, "4", "queue depth of io_uring and threads", {}, 1, 1024},
+        {"fsync", KnobKind::word, "yes", "writes: call fdatasync (msync) at the end", {"yes", "no"}},
+        {"file", KnobKind::word, "new", "writes: into a new (empty) file or over existing data", {"new", "existing"}},
         {"cache",
          KnobKind::word,
-         "dropped",
-         "of reads, dropped: the file was asked to leave the page cache; kept: it may lie there",
-         {"dropped", "kept"}},
-        {"drain", KnobKind::bytes, "1MiB", "of memory-first: length of a transfer out of memory", {}, 1, most},
-        {"beside",
+         "cold",
+         "reads: cold: drop the file from the page cache before each step; warm: do not drop it",
+         {"cold", "warm"}},
+        {"flush_block",
+         KnobKind::bytes,
+         "1MiB",
+         "pattern=staged-write: size of transfers from memory to the file",
+         {},
+         1,
+         most},
+        {"overlap",
          KnobKind::word,
          "computing",
-         "what a rank does while blocks move: computing, or messages with the rank beside it",
+         "work of a rank during overlapped transfers: computing, or messages with a neighbour rank",
          {"computing", "messages"}},
         {"folder", KnobKind::word, "scratch",
-         "scratch: beside the records; the absolute path of a folder; or a file system (nfs, lustre, …; local or "
-         "parallel: any such) of which a folder is looked for"}};
+         "scratch: next to the records; an absolute path; or a type of file system (nfs, lustre, …, local, parallel), "
+         "in which a writable folder is selected"}};
 }
 
 Blocks::Blocks(octant::Context& context, bool writes, bool background, std::string const& length)
     : context_(context),
       writes_(writes),
       fsync_(context.knobs.word("fsync") == "yes"),
-      fresh_(context.knobs.word("file") == "fresh"),
-      cold_(context.knobs.word("cache") == "dropped"),
+      fresh_(context.knobs.word("file") == "new"),
+      cold_(context.knobs.word("cache") == "cold"),
       block_(context.knobs.integer("block")),
       file_(context, context.knobs.integer("bytes")),
       memory_(context.buffer<std::byte>(rounded(file_.bytes()))) {
     std::string engine = context.knobs.word("engine"), used;
     if (file_.mode() == Mode::mapped && engine != "auto" && engine != "calls")
-        throw cannot("hand stores to memory to another engine", "mode=mmap has no transfers", "engine=calls");
+        throw cannot("use another engine", "mode=mmap makes no transfers", "engine=calls");
     std::int64_t const each = context.knobs.integer(length);
     if (file_.mode() == Mode::direct && each % direct_bytes != 0)
-        throw cannot("go past the page cache by " + std::to_string(each) + " bytes at a time",
-                     "they are no multiple of " + std::to_string(direct_bytes), length + "=1MiB");
+        throw cannot("use O_DIRECT with transfers of " + std::to_string(each) + " bytes",
+                     "the size is not a multiple of " + std::to_string(direct_bytes), length + "=1MiB");
     if (engine == "auto") engine = background && file_.mode() != Mode::mapped ? "background" : "calls";
     engine_ = engine_of(engine, static_cast<unsigned>(context.knobs.integer("depth")), used);
     context.notes.emplace_back("engine", used);
@@ -183,12 +185,12 @@ octant::Results Blocks::verify(std::function<void()> const& step) {
             wrong_.compare(whole(), 0, stream(pass));
         }
     }
-    octant::Results checks = {{"bytes that differ from what was written", static_cast<double>(wrong_.count()), "1", 0,
+    octant::Results checks = {{"bytes that differ from the written data", static_cast<double>(wrong_.count()), "1", 0,
                                "rank " + std::to_string(context_.world.rank()) + ", byte " +
                                    std::to_string(wrong_.first()) + " of " + std::to_string(file_.bytes())}};
     if (!writes_) return checks;
-    checks.push_back({"difference from the size of the file", size_off, "B", 0});
-    checks.push_back({"syncs that were not made, and pages that still wait for the disk", unsynced_things, "1", 0});
+    checks.push_back({"difference from the expected file size", size_off, "B", 0});
+    checks.push_back({"missing syncs, and pages not yet written to disk", unsynced_things, "1", 0});
     return checks;
 }
 

@@ -34,10 +34,10 @@ class Blocks {
     void move_all(std::byte* memory, std::int64_t block) { move_all(memory, block, *engine_, {}); }
     void move_all() { move_all(memory_.data(), block_); }
     // `meanwhile` is called after each of them was begun, or, in turn, after it has ended.
-    void move_all_beside(std::function<void()> const& meanwhile) {
+    void move_all_overlapped(std::function<void()> const& meanwhile) {
         move_all(memory_.data(), block_, *engine_, meanwhile);
     }
-    void move_all_in_turn(std::function<void()> const& meanwhile) {
+    void move_all_sequential(std::function<void()> const& meanwhile) {
         move_all(memory_.data(), block_, *calls_, meanwhile);
     }
     void sync();  // where asked for

@@ -32,10 +32,10 @@ std::string folder_of(octant::Context& context, std::int64_t bytes) {
         std::string found;
         folder = octant::folder_on(kind, found);
         if (folder.empty())
-            throw cannot("write files on " + kind, "no folder there in which you may; mounted are " + found,
+            throw cannot("write files on " + kind, "no writable folder on it; mounted file systems: " + found,
                          "folder=/path");
     }
-    std::string const why = octant::why_not_written(folder, bytes, "smaller bytes");
+    std::string const why = octant::why_not_written(folder, bytes, "a smaller bytes=");
     if (!why.empty()) throw octant::Refusal("cannot write files there " + why, octant::Exit::not_supported);
     return folder;
 }
@@ -57,7 +57,7 @@ DataFile::DataFile(octant::Context& context, std::int64_t bytes)
     context.notes.emplace_back("caching", system.caching);
     if (auto const mount = octant::mount_text(folder_); !mount.empty()) context.notes.emplace_back("mount", mount);
     std::string meaningless = in_memory_ ? system.name + " " + system.caching : "";
-    if (in_memory_ && mode_ == Mode::direct) meaningless += "; mode=direct is taken and means nothing";
+    if (in_memory_ && mode_ == Mode::direct) meaningless += "; mode=direct has no effect";
     if (!meaningless.empty()) context.notes.emplace_back("memory_copy", meaningless);
     open();
 }
@@ -80,11 +80,11 @@ int DataFile::unnamed() const {
 void DataFile::open() {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the call
     plain_ = octant::Descriptor(unnamed());
-    if (plain() < 0) throw cannot("make a file in " + folder_, std::strerror(errno), "another folder=/path");
+    if (plain() < 0) throw cannot("create a file in " + folder_, std::strerror(errno), "another folder=PATH");
     std::string const again = "/proc/self/fd/" + std::to_string(plain());
     if (mode_ == Mode::direct) {
         direct_ = octant::Descriptor(::open(again.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC));
-        if (direct() < 0) throw cannot("go past the page cache", std::strerror(errno), "mode=buffered");
+        if (direct() < 0) throw cannot("open the file with O_DIRECT", std::strerror(errno), "mode=buffered");
     }
     if (mode_ != Mode::mapped) return;
     empty();

@@ -53,14 +53,14 @@ class Plain {
 };
 
 // Blocks are made one after the other and collected; large transfers empty the memory.
-class MemoryFirst {
+class StagedWrite {
   public:
-    enum Phases : std::size_t { fill, drain, sync };
-    static octant::KernelInfo info() { return info_with({"fill", "drain", "sync"}); }
-    explicit MemoryFirst(octant::Context& context)
+    enum Phases : std::size_t { fill, flush, sync };
+    static octant::KernelInfo info() { return info_with({"fill", "flush", "sync"}); }
+    explicit StagedWrite(octant::Context& context)
         : context_(context),
-          blocks_(context, true, false, "drain"),
-          drain_(context.knobs.integer("drain")),
+          blocks_(context, true, false, "flush_block"),
+          flush_block_(context.knobs.integer("flush_block")),
           collected_(context.buffer<std::byte>(static_cast<std::size_t>(blocks_.bytes()))) {
         std::memset(collected_.data(), 0, collected_.size());
     }
@@ -74,8 +74,8 @@ class MemoryFirst {
                             static_cast<std::size_t>(std::min(blocks_.block(), blocks_.bytes() - at)));
         }
         {
-            auto const mark = context_.phase(drain);
-            blocks_.move_all(collected_.data(), drain_);
+            auto const mark = context_.phase(flush);
+            blocks_.move_all(collected_.data(), flush_block_);
         }
         auto const mark = context_.phase(sync);
         blocks_.sync();
@@ -90,7 +90,7 @@ class MemoryFirst {
   private:
     octant::Context& context_;
     Blocks blocks_;
-    std::int64_t drain_;
+    std::int64_t flush_block_;
     octant::Buffer<std::byte> collected_;
 };
 
@@ -98,11 +98,11 @@ class MemoryFirst {
 class OtherWork {
   public:
     explicit OtherWork(octant::Context& context)
-        : group_(context.group), messages_(context.knobs.word("beside") == "messages"), out_(words), in_(words) {}
+        : group_(context.group), messages_(context.knobs.word("overlap") == "messages"), out_(words), in_(words) {}
 
     static std::optional<octant::Refusal> takes(int ranks, int, octant::Knobs const& knobs) {
-        if (knobs.word("beside") != "messages" || ranks % 2 == 0) return {};
-        return octant::Refusal("cannot exchange messages (a rank is left over); try --ranks 2, or beside=computing",
+        if (knobs.word("overlap") != "messages" || ranks % 2 == 0) return {};
+        return octant::Refusal("cannot exchange messages (odd number of ranks); try --ranks 2, or overlap=computing",
                                octant::Exit::not_supported);
     }
     // As long for each block as `block_s`. Collective.
@@ -142,15 +142,16 @@ class OtherWork {
 
 // The transfers alone, other work alone for as long, both at once, and both in turn; of writes all with the sync.
 template <bool writes>
-class Beside {
+class Overlapped {
   public:
-    enum Phases : std::size_t { pure, compute, whole, turn };
+    enum Phases : std::size_t { pure, compute, overlapped, sequential };
     static octant::KernelInfo info() {
-        octant::KernelInfo found = info_with({"pure", "compute", "whole", "in turn"});
+        octant::KernelInfo found = info_with({"pure", "compute", "overlapped", "sequential"});
         found.takes = OtherWork::takes;
         return found;
     }
-    explicit Beside(octant::Context& context) : context_(context), blocks_(context, writes, true), other_(context) {}
+    explicit Overlapped(octant::Context& context)
+        : context_(context), blocks_(context, writes, true), other_(context) {}
 
     void set_up() {
         blocks_.set_up();
@@ -177,13 +178,13 @@ class Beside {
         blocks_.prepare();
         context_.synchronise();
         {
-            auto const mark = context_.phase(whole);
-            at_once();
+            auto const mark = context_.phase(overlapped);
+            run_overlapped();
         }
         blocks_.prepare();
         context_.synchronise();
-        auto const mark = context_.phase(turn);
-        in_turn();
+        auto const mark = context_.phase(sequential);
+        run_sequential();
     }
     [[nodiscard]] octant::Counts work(std::size_t) const { return blocks_.work(); }
     [[nodiscard]] octant::Results results() { return blocks_.results(); }
@@ -191,12 +192,12 @@ class Beside {
         bool first = true;
         auto checks = blocks_.verify([&] {
             if (first)
-                at_once();
+                run_overlapped();
             else
-                in_turn();
+                run_sequential();
             first = false;
         });
-        checks.push_back({"messages that differ from what was sent", other_.wrong(), "1", 0});
+        checks.push_back({"messages that differ from the sent data", other_.wrong(), "1", 0});
         return checks;
     }
     void corrupt(std::size_t fault) { blocks_.corrupt(fault); }
@@ -206,12 +207,12 @@ class Beside {
         blocks_.move_all();
         blocks_.sync();
     }
-    void at_once() {
-        blocks_.move_all_beside([this] { other_(); });
+    void run_overlapped() {
+        blocks_.move_all_overlapped([this] { other_(); });
         blocks_.sync();
     }
-    void in_turn() {
-        blocks_.move_all_in_turn([this] { other_(); });
+    void run_sequential() {
+        blocks_.move_all_sequential([this] { other_(); });
         blocks_.sync();
     }
 
@@ -227,6 +228,6 @@ int main(int argc, char** argv) {
     using namespace local;
     return octant::run_rows(
         argc, argv, "pattern",
-        {octant::row<Plain<true>>("write"), octant::row<Plain<false>>("read"), octant::row<MemoryFirst>("memory-first"),
-         octant::row<Beside<true>>("write-beside"), octant::row<Beside<false>>("read-beside")});
+        {octant::row<Plain<true>>("write"), octant::row<Plain<false>>("read"), octant::row<StagedWrite>("staged-write"),
+         octant::row<Overlapped<true>>("overlapped-write"), octant::row<Overlapped<false>>("overlapped-read")});
 }

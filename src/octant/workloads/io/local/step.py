@@ -9,9 +9,9 @@ from octant.units import parse_bytes
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One file. A file that itself lies in memory is not declared: the folder decides."""
+    """Return one file. The memory of a file on tmpfs is not declared, because it depends on the folder."""
     length, pattern = parse_bytes(knobs["bytes"]), knobs["pattern"]
     block = parse_bytes(knobs["block"])
-    moved = "bytes_read" if pattern.startswith("read") else "bytes_written"
-    held = (2 if pattern == "memory-first" else 1) * length
+    moved = "bytes_read" if pattern in ("read", "overlapped-read") else "bytes_written"
+    held = (2 if pattern == "staged-write" else 1) * length
     return Step({"blocks": -(-length // block) * ranks, moved: length * ranks}, held * ranks)

@@ -26,8 +26,8 @@ from point_figures import middle
 from preload import FEW_THREADS, preloaded
 
 value = partial(middle, WORKLOAD)
-SHORT = ("bytes=20000", "block=4096", "drain=8192", "seconds=0.001", "least=5", "samples=5")
-PATTERNS = "pattern=write,read,memory-first,write-beside,read-beside"
+SHORT = ("bytes=20000", "block=4096", "flush_block=8192", "seconds=0.001", "least=5", "samples=5")
+PATTERNS = "pattern=write,read,staged-write,overlapped-write,overlapped-read"
 STAND_IN = """
 #define _GNU_SOURCE
 #include <errno.h>
@@ -74,7 +74,7 @@ def phase(name: str, ns: int) -> Series:
 
 
 def takes_direct(folder: Path) -> bool:
-    """Whether a file there may go past the page cache: in tmpfs since Linux 6.6."""
+    """Return whether a file can be opened with O_DIRECT (tmpfs: since Linux 6.6)."""
     with tempfile.NamedTemporaryFile(dir=folder) as file:
         try:
             os.close(os.open(file.name, os.O_RDWR | os.O_DIRECT))
@@ -102,11 +102,11 @@ def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
 
 
 def test_a_file_alone_and_beside_computing() -> None:
-    phases = (("pure", 3_000_000), ("compute", 2_000_000), ("whole", 4_000_000), ("in turn", 6_000_000))
+    phases = (("pure", 3_000_000), ("compute", 2_000_000), ("overlapped", 4_000_000), ("sequential", 6_000_000))
     lanes = (lane([15_000_000] * 8), *(phase(name, ns) for name, ns in phases))
     found = point("steps", counts={"blocks": 4, "bytes_read": 6_000_000}, lanes=lanes)
     assert value(found, "bandwidth") == pytest.approx(2e9)
-    assert value(found, "whole") == pytest.approx(4e-3)
+    assert value(found, "overlapped") == pytest.approx(4e-3)
     assert value(found, "gain") == pytest.approx(1.5)
     assert value(found, "overlap") == pytest.approx(0.5)
 
@@ -131,27 +131,27 @@ def test_every_mode_and_engine_is_right_and_leaves_no_file(
 @pytest.mark.mpi
 def test_ranks_that_exchange_messages_meanwhile_are_right(run_kernel: KernelRuns, tmp_path: Path) -> None:
     mode = "direct" if takes_direct(tmp_path) else "buffered"
-    words = ("pattern=write-beside,read-beside", "beside=messages", f"mode={mode}", *SHORT)
+    words = ("pattern=overlapped-write,overlapped-read", "overlap=messages", f"mode={mode}", *SHORT)
     done = run_kernel("io/local", *words, ranks=2)
     assert done.code == 0, done.stderr
-    assert [found.checks[-1].name for found in done.points] == ["messages that differ from what was sent"] * 2
+    assert [found.checks[-1].name for found in done.points] == ["messages that differ from the sent data"] * 2
 
 
 @pytest.mark.parametrize(("fault", "finds"), [(0, "bytes"), (1, "size"), (2, "syncs")])
 def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, finds: str) -> None:
     """Blocks exchanged, the last part lost, and no sync."""
-    patterns = "pattern=write,memory-first,write-beside" if fault == 2 else PATTERNS
+    patterns = "pattern=write,staged-write,overlapped-write" if fault == 2 else PATTERNS
     done = run_kernel("io/local", patterns, "engine=calls,uring,threads", *SHORT, fault=f"wrong:{fault}")
     assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) >= (6 if fault == 2 else 10)
     for found in done.points:
         failed = " ".join(check.name for check in found.failed_checks)
-        assert finds in failed or (fault == 1 and found.knobs["pattern"].startswith("read") and "bytes" in failed)
+        assert finds in failed or (fault == 1 and found.knobs["pattern"].endswith("read") and "bytes" in failed)
 
 
 @pytest.fixture
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, str]]:
-    """Calls of the system that move half of what they are given, a full disk, a count of syncs, and no io_uring."""
+    """Build a library with short transfers, a full disk, a count of syncs, and no io_uring."""
     folder = tmp_path_factory.mktemp("stand-in")
     source, library = folder / "calls.c", folder / "calls.so"
     source.write_text(STAND_IN)
@@ -175,7 +175,7 @@ def test_calls_that_move_a_part_are_repeated_and_threads_stand_in_for_io_uring(
 def test_a_full_disk_is_a_refusal_that_leaves_nothing(
     run_kernel: KernelRuns, stand_in: Callable[..., dict[str, str]], tmp_path: Path
 ) -> None:
-    done = run_kernel("io/local", "pattern=write-beside", *SHORT, environment=stand_in(FULL_FROM="9000"))
+    done = run_kernel("io/local", "pattern=overlapped-write", *SHORT, environment=stand_in(FULL_FROM="9000"))
     assert done.code == 1
     # Several writes are under way; the first that fails is reported.
     found = re.search(
@@ -209,7 +209,7 @@ def test_threads_that_the_system_does_not_start_are_refused_and_the_sweep_goes_o
     done = run_kernel("io/local", "engine=threads,calls", "depth=16", *SHORT, environment=environment)
     assert done.code == Exit.NOT_SUPPORTED, done.stderr
     assert [failure.exit for failure in done.failures] == [Exit.NOT_SUPPORTED]
-    assert "cannot start a thread (Resource temporarily unavailable); try a smaller depth" in done.failures[0].reason
+    assert "cannot start a thread (Resource temporarily unavailable); try a smaller depth=" in done.failures[0].reason
     assert [point.notes["engine"] for point in done.points] == ["calls"]
 
 
@@ -217,16 +217,16 @@ def test_a_figure_says_where_it_comes_from_and_which_mode_means_nothing(run_kern
     memory = Path("/dev/shm")  # noqa: S108 - a file system in memory
     if not os.access(memory, os.W_OK):
         pytest.skip("no /dev/shm here")
-    words = ("pattern=read", "mode=direct,buffered", "cache=kept,dropped", f"folder={memory},scratch")
+    words = ("pattern=read", "mode=direct,buffered", "cache=warm,cold", f"folder={memory},scratch")
     done = run_kernel("io/local", *words, "bytes=1MiB", *SHORT[1:])
     direct_in = [takes_direct(folder) for folder in (memory, tmp_path)]
     assert len(done.points) == 4 + 2 * sum(direct_in), done.stderr
     for found in done.points:
         noted = found.notes.get("memory_copy", "")
-        direct, kept = found.knobs["mode"] == "direct", found.knobs["cache"] == "kept"
+        direct, kept = found.knobs["mode"] == "direct", found.knobs["cache"] == "warm"
         if found.knobs["folder"] != "scratch":
             assert noted.startswith("tmpfs lies in memory")
-            assert noted.endswith("mode=direct is taken and means nothing") == direct
+            assert noted.endswith("mode=direct has no effect") == direct
             assert found.notes["mount"].startswith("tmpfs of ")
         elif found.notes["file_system"] in ("ext4", "xfs"):
             share = value(found, "in the page cache")
@@ -240,21 +240,23 @@ def test_what_cannot_be_is_refused_with_what_was_looked_for(run_kernel: KernelRu
     absent = next(kind for kind in ("beegfs", "ceph", "lustre", "gpfs") if kind not in mounted)
     done = run_kernel("io/local", f"folder=/nowhere/at/all,{absent}", "bytes=1000")
     assert done.code == 3
-    assert "(/nowhere/at/all is no folder); try an absolute path" in done.failures[0].reason
-    assert f"cannot write files on {absent} (no folder there in which you may; mounted are " in done.failures[1].reason
+    assert "(/nowhere/at/all is not a folder); use the absolute path" in done.failures[0].reason
+    assert (
+        f"cannot write files on {absent} (no writable folder on it; mounted file systems: " in done.failures[1].reason
+    )
     done = run_kernel("io/local", "mode=mmap", "engine=threads", "bytes=100000")
-    assert "(mode=mmap has no transfers); try engine=calls" in done.failures[2].reason
+    assert "(mode=mmap makes no transfers); try engine=calls" in done.failures[2].reason
 
 
 def test_direct_transfers_are_whole_sectors_and_memory_takes_any_block(run_kernel: KernelRuns, tmp_path: Path) -> None:
     if not takes_direct(tmp_path):
         pytest.skip("no file here may go past the page cache")
-    words = ("pattern=write,memory-first", "mode=direct", "block=5000", "drain=8192,5000")
+    words = ("pattern=write,staged-write", "mode=direct", "block=5000", "flush_block=8192,5000")
     done = run_kernel("io/local", *words, "bytes=20000", *SHORT[3:])
     tried = [failure.reason.partition("(")[2] for failure in done.failures]
-    refused = "they are no multiple of 4096); try "
-    assert sorted(tried) == [f"{refused}block=1MiB", f"{refused}block=1MiB", f"{refused}drain=1MiB"]
-    assert [(found.knobs["pattern"], found.knobs["drain"]) for found in done.points] == [("memory-first", "8192")]
+    refused = "the size is not a multiple of 4096); try "
+    assert sorted(tried) == [f"{refused}block=1MiB", f"{refused}block=1MiB", f"{refused}flush_block=1MiB"]
+    assert [(found.knobs["pattern"], found.knobs["flush_block"]) for found in done.points] == [("staged-write", "8192")]
 
 
 def test_a_killed_launch_leaves_nothing(kernels: Path, tmp_path: Path) -> None:

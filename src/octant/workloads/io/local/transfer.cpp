@@ -29,7 +29,7 @@ class Threads final : public Engine {  // each makes blocking calls
     explicit Threads(unsigned depth) : depth_(depth) {
         try {
             for (unsigned i = 0; i < depth; ++i)
-                threads_.push_back(octant::start_thread([this] { work(); }, "a smaller depth"));
+                threads_.push_back(octant::start_thread([this] { work(); }, "a smaller depth="));
         } catch (...) {
             end();
             throw;
@@ -100,11 +100,12 @@ class Threads final : public Engine {  // each makes blocking calls
 octant::Refusal refused(Transfer const& one, int error) {
     std::string const what = one.writes ? "cannot write to a file (" : "cannot read a file (";
     std::string const at = " at byte " + std::to_string(one.offset);
-    if (error == 0) return octant::Refusal(what + "it ends" + at + "); try again where nobody cuts it short");
-    std::string hint = "look at the disk";
+    if (error == 0)
+        return octant::Refusal(what + "it ends" + at + "); the file was truncated during the measurement, try again");
+    std::string hint = "check the disk";
     if (error == ENOSPC || error == EDQUOT) hint = "free some space, or try another folder";
-    if (error == EFBIG) hint = "raise the limit of the size of files (ulimit -f), or try smaller bytes";
-    if (error == EINVAL) hint = "try mode=buffered, or a block of whole sectors of the disk";
+    if (error == EFBIG) hint = "raise the file size limit (ulimit -f), or use a smaller bytes=";
+    if (error == EINVAL) hint = "try mode=buffered, or a block= that is a multiple of the sector size";
     return octant::Refusal(what + std::strerror(error) + at + "); " + hint);
 }
 

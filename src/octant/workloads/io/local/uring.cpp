@@ -166,12 +166,12 @@ std::unique_ptr<Engine> uring_of(unsigned depth, std::string& why_not) {
         return nullptr;
     }
     if (!has_operations(ring.get())) {
-        why_not = "this kernel's has no plain reads and writes";
+        why_not = "this Linux kernel has no read and write operations in io_uring";
         return nullptr;
     }
     auto uring = std::make_unique<Uring>(std::move(ring), given, depth);
     if (!uring->there()) {
-        why_not = "its rings cannot be mapped";
+        why_not = "the rings cannot be mapped";
         return nullptr;
     }
     return uring;
@@ -184,7 +184,7 @@ std::unique_ptr<Engine> uring_of(unsigned depth, std::string& why_not) {
 namespace local {
 
 std::unique_ptr<Engine> uring_of(unsigned, std::string& why_not) {
-    why_not = "this program was built without its header";
+    why_not = "this program was built without linux/io_uring.h";
     return nullptr;
 }
 

@@ -1,4 +1,4 @@
-"""The clock of MPI: cost of a reading, offset and drift between ranks, and exit skew of synchronisations."""
+"""MPI_Wtime: cost, resolution, offset and drift between ranks; exit skew of synchronisation methods."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ TYPICAL = (steps("median"), ranks("max"), groups("max"))
 
 
 def _drifts(point: Point, samples: Samples) -> list[tuple[float, float]]:
-    """Of each rank but a group's first: the least and the greatest drift that its offsets allow."""
-    if point.pace != "whole":  # offsets one behind the other say nothing of a drift
+    """Return the least and greatest drift of each rank relative to the first rank of its group."""
+    if point.pace != "whole":  # back-to-back offsets do not show a drift
         return []
     found: dict[tuple[int, int], dict[str, np.ndarray]] = {}
     for series in samples.series:
@@ -31,36 +31,36 @@ def _drifts(point: Point, samples: Samples) -> list[tuple[float, float]]:
 
 
 def _drift(point: Point, samples: Samples) -> float:
-    """The greatest, of its middle."""
+    """Return the largest drift of all ranks (middle of its range)."""
     return max((abs(low + high) / 2 for low, high in _drifts(point, samples)), default=float("nan"))
 
 
 def _drift_bound(point: Point, samples: Samples) -> float:
-    """How far the drift of the rank of which the least is known may be off."""
+    """Return the largest uncertainty of a drift."""
     return max((abs(high - low) / 2 for low, high in _drifts(point, samples)), default=float("nan"))
 
 
 WORKLOAD = Workload(
-    summary="The clock of MPI: cost, resolution, offset and drift between ranks, and skew of synchronisations",
+    summary="MPI clock: cost, resolution, offset and drift between ranks; exit skew of synchronisation",
     metrics=(
         Metric(
             "time", "s", "lower", per("calls", "exchanges", "synchronisations", "moments"),
-            note="of a reading (cost), a message there and back (offset), a synchronisation (skew), a moment (drift)",
+            note="one reading (cost), round trip (offset), synchronisation (skew) or set of offsets (drift)",
         ),
-        Metric("quickest", "s", "lower", per("calls", over=BEST), note="reading: mean of the quickest block of 1000"),
-        Metric("slowest", "s", "lower", per("calls", over=WORST), note="reading: mean of the slowest block of 1000"),
-        Metric("resolution", "s", "lower", result("resolution"), note="smallest difference seen of two readings"),
+        Metric("quickest", "s", "lower", per("calls", over=BEST), note="one reading, fastest block of 1000"),
+        Metric("slowest", "s", "lower", per("calls", over=WORST), note="one reading, slowest block of 1000"),
+        Metric("resolution", "s", "lower", result("resolution"), note="smallest observed difference of two readings"),
         Metric("tick", "s", "lower", result("tick"), note="MPI_Wtick"),
-        Metric("offset", "s", "lower", reading("distance", over=TYPICAL), note="to the first rank, either way"),
-        Metric("bound", "s", "lower", reading("bound", over=TYPICAL), note="half of the least round trip"),
+        Metric("offset", "s", "lower", reading("distance", over=TYPICAL), note="magnitude, relative to the first rank"),
+        Metric("bound", "s", "lower", reading("bound", over=TYPICAL), note="half of the shortest round trip"),
         Metric(
             "offset in messages", "1", "lower",
             derived(lambda far, half: far / half, reading("distance", over=TYPICAL), per("exchanges")),
-            note="offset over the time of a message there and back",
+            note="offset over the round-trip time",
         ),
-        Metric("drift", "s/s", "lower", custom(_drift), note="greatest of all ranks, either way"),
-        Metric("drift bound", "s/s", "lower", custom(_drift_bound), note="by which it may be off"),
-        Metric("exit skew", "s", "lower", reading("skew"), note="from the first rank that leaves to the last"),
+        Metric("drift", "s/s", "lower", custom(_drift), note="largest magnitude of all ranks"),
+        Metric("drift bound", "s/s", "lower", custom(_drift_bound), note="uncertainty of the drift"),
+        Metric("exit skew", "s", "lower", reading("skew"), note="time from first to last rank that leaves"),
         Metric("worst skew", "s", "lower", reading("skew", over=WORST)),
         Metric("synchronisation", "s", "lower", seconds("phase/synchronise"), note="until the slowest rank leaves"),
     ),

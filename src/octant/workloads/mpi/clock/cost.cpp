@@ -62,7 +62,7 @@ class Cost {
         double const elapsed_s = static_cast<double>(octant::now_ns() - begin_ns_) * 1e-9;
         if (spoils_ == 1) now = {now.low + elapsed_s, now.high + elapsed_s};
         double const off_s = std::max({0.0, now.low - begin_.high, begin_.low - now.high});
-        return {{"readings that lie before the one before them", backward_ + (spoils_ == 0 ? 1 : 0), "1", 0},
+        return {{"readings earlier than the previous one", backward_ + (spoils_ == 0 ? 1 : 0), "1", 0},
                 {"difference from the rate of CLOCK_MONOTONIC", off_s / elapsed_s, "1", 1e-3}};
     }
     void corrupt(std::size_t check) { spoils_ = static_cast<int>(check); }

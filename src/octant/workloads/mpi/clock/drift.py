@@ -16,7 +16,7 @@ class Offsets:
 
 
 def drift_of(found: Offsets) -> tuple[float, float]:
-    """The least and the greatest drift, s/s, of all lines that pass through every offset within its bound.
+    """Return the least and the greatest drift, s/s, of all lines through every offset within its bound.
 
     A line of slope s passes through all if and only if it does through any two: s (t_j - t_i) lies between
     low_j - high_i and high_j - low_i. Where there is no such line the drift changed; the least is then the greater.

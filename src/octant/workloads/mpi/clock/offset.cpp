@@ -58,7 +58,7 @@ class Offsets {
         Range const true_one{std::min(before.low, after.low), std::max(before.high, after.high)};
         double const beyond = std::max({0.0, found_.low - true_one.high, true_one.low - found_.high});
         std::string const mine = "rank " + std::to_string(group_.rank());
-        return {{"answers that arrive before they were sent", contradictions_, "1", 0, mine},
+        return {{"replies received before they were sent", contradictions_, "1", 0, mine},
                 {"offset beyond its bound", one_host_ ? beyond : 0, "s", 0, mine}};
     }
     void corrupt(std::size_t check) { spoils_ = static_cast<int>(check); }

@@ -30,8 +30,8 @@ class Skew {
     void set_up() {
         if (group_.node().size() != group_.size())
             throw octant::Refusal(
-                "cannot compare when ranks of several hosts leave a synchronisation (their clocks differ by more than "
-                "that); try the ranks of one host, or pattern=offset",
+                "cannot compare exit times of ranks on several hosts (the clock offsets are larger); try ranks of one "
+                "host, or pattern=offset",
                 octant::Exit::not_supported);
     }
 

@@ -11,7 +11,7 @@ _READINGS = 1000  # of a step of pattern=cost
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One step, as the first rank counts it; of pattern=drift all moments, `duration` apart from first to last.
+    """Return one step, as the first rank counts it; of pattern=drift all moments, `duration` apart from first to last.
 
     Memory is that of the exchanges of the first rank with one other.
 

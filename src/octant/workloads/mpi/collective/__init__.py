@@ -1,4 +1,4 @@
-"""Collective operations of MPI: blocking, beside computing, and persistent."""
+"""MPI collective operations: blocking, overlapped with computation, and persistent."""
 
 from octant.limit import Known, Limit
 from octant.machine import Machine
@@ -22,34 +22,34 @@ from octant.units import parse_bytes
 from octant.workload import Bars, CollectiveTraffic, Curve, NoTraffic, Spread, Workload
 from octant.workloads.mpi.collective.step import step
 
-PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
-LARGE_BYTES = 65536  # a rank's traffic below which a rate has no part in an operation's time
+PURE, COMPUTE, OVERLAPPED = "phase/pure", "phase/compute", "phase/overlapped"
+LARGE_BYTES = 65536  # traffic of a rank below which bandwidth does not determine the time
 
 
 def _of_call(*over: Reduce, undisturbed: bool = False) -> FirstOf:
-    """The time of the operation alone: a phase of a step with a non-blocking one, else the step."""
+    """Return the time of the operation without computation: a phase of a non-blocking step, else the step."""
     return first_of(
         seconds(PURE, over=over or None, undisturbed=undisturbed), seconds(over=over or None, undisturbed=undisturbed)
     )
 
 
 def _of_slowest(how: How, undisturbed: bool = False) -> FirstOf:
-    """Over calls, each as long as for its slowest rank."""
+    """Reduce over calls; the time of a call is that of its slowest rank."""
     return _of_call(ranks("max"), steps(how), groups("max"), undisturbed=undisturbed)
 
 
 def _of_rank(how: How) -> FirstOf:
-    """The mean time of each rank, and then over ranks, as the Intel MPI and the OSU benchmarks have it."""
+    """Reduce the mean times of ranks, as the Intel MPI Benchmarks and the OSU benchmarks do."""
     return _of_call(steps("mean"), ranks(how), groups("max"))
 
 
-def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
-    """As the Intel MPI Benchmarks have it for collectives: over the longer of both, and within 0 and 1."""
-    return min(1.0, max(0.0, (pure_s + compute_s - whole_s) / max(pure_s, compute_s)))
+def imb_overlap_of(pure_s: float, compute_s: float, overlapped_s: float) -> float:
+    """Return the overlap as the Intel MPI Benchmarks define it: relative to the longer of both, within 0 and 1."""
+    return min(1.0, max(0.0, (pure_s + compute_s - overlapped_s) / max(pure_s, compute_s)))
 
 
 def excess_of(longer_s: float, shorter_s: float) -> float:
-    """By how much of the shorter time the longer one exceeds it."""
+    """Return the relative excess of the longer time."""
     return longer_s / shorter_s - 1
 
 
@@ -73,7 +73,10 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
         or moved < LARGE_BYTES * known_count(point.ranks)
     ):
         return None
-    return Limit(moved / best.value, "one read of the input and one write of the output at the best memory traffic")
+    return Limit(
+        moved / best.value,
+        "reading the input once and writing the output once at the highest measured memory bandwidth",
+    )
 
 
 def _processes(point: Point, _samples: Samples) -> float:
@@ -104,7 +107,7 @@ _ONLY_OURS = ("tree", "prime-stride-from-zero")
 
 
 def _traffic(_machine: Machine, point: Point) -> CollectiveTraffic | NoTraffic:
-    """What is called; of a library's own algorithm nothing is known, so the model takes its fastest."""
+    """Return the operation for the network model, which assumes its fastest algorithm for those of the library."""
     pattern, algorithm = point.knobs.get("pattern", ""), point.knobs.get("algorithm", "library")
     operation = _MODELLED.get(pattern)
     if operation is None:
@@ -123,75 +126,81 @@ def _traffic(_machine: Machine, point: Point) -> CollectiveTraffic | NoTraffic:
 
 
 WORKLOAD = Workload(
-    summary="Collective operations: barrier, broadcast, reductions, gathers, all-to-all, neighbourhoods",
+    summary="Collective operations: barrier, broadcast, reduction, gather, all-to-all, neighbourhood",
     metrics=(
-        Metric("time", "s", "lower", _of_call(), note="of one call: its slowest rank"),
-        Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank, as IMB's"),
-        Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times, as IMB's and OSU's"),
-        Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank, as IMB's"),
-        Metric("t_ovrl", "s", "lower", _means(WHOLE), note="beside computing; mean time of the slowest rank, as t_max"),
-        Metric("t_cpu", "s", "lower", _means(COMPUTE), note="the computing alone; mean time of the slowest rank"),
-        Metric("least", "s", "lower", _of_slowest("min"), note="the quickest call"),
-        Metric("p99_9", "s", "lower", _of_slowest("p99.9"), note="one call in a thousand takes longer"),
-        Metric("worst", "s", "lower", _of_slowest("max"), note="the slowest call"),
+        Metric("time", "s", "lower", _of_call(), note="time of one call, slowest rank"),
+        Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank (as IMB)"),
+        Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times (as IMB, OSU)"),
+        Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank (as IMB)"),
+        Metric("t_ovrl", "s", "lower", _means(OVERLAPPED), note="t_max of the operation overlapped with computation"),
+        Metric("t_cpu", "s", "lower", _means(COMPUTE), note="t_max of the computation alone"),
+        Metric("least", "s", "lower", _of_slowest("min"), note="fastest call"),
+        Metric("p99_9", "s", "lower", _of_slowest("p99.9"), note="99.9th percentile of calls"),
+        Metric("worst", "s", "lower", _of_slowest("max"), note="slowest call"),
         Metric(
             "worst_undisturbed",
             "s",
             "lower",
             _of_slowest("max", undisturbed=True),
-            note="the slowest call during which no rank was switched out",
+            note="slowest call during which no rank was preempted",
         ),
         Metric(
             "spread",
             "1",
             "lower",
             derived(excess_of, _of_slowest("max"), _of_slowest("min")),
-            note="the slowest call over the quickest, less 1",
+            note="slowest over fastest call, minus 1",
         ),
         Metric(
             "spread_of_most",
             "1",
             "lower",
             derived(excess_of, _of_slowest("p99.9"), _of_slowest("min")),
-            note="the same without the slowest call in a thousand",
+            note="99.9th percentile over fastest call, minus 1",
         ),
         Metric(
             "spread_undisturbed",
             "1",
             "lower",
             derived(excess_of, _of_slowest("max", undisturbed=True), _of_slowest("min", undisturbed=True)),
-            note="the same of calls during which no rank was switched out",
+            note="slowest over fastest call, minus 1, of calls without preemption",
         ),
         Metric(
             "bandwidth",
             "B/s",
             "higher",
             first_of(rate("bytes_sent", of=PURE), rate("bytes_sent")),
-            note="of all ranks: what has to be sent at least, whatever the algorithm sends",
+            note="all ranks; bytes that any algorithm must send",
         ),
         Metric(
             "overlap",
             "1",
             "higher",
-            derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
-            note="of operation and computing, of the shorter of both; below 0: they disturb each other",
+            derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(OVERLAPPED)),
+            note="hidden share of the shorter of operation and computation; below 0: mutual slowdown",
         ),
         Metric(
             "overlap_imb",
             "1",
             "higher",
-            derived(imb_overlap_of, _means(PURE), _means(COMPUTE), _means(WHOLE)),
-            note="by IMB's formula: of the longer of both, from means, within 0 and 1",
+            derived(imb_overlap_of, _means(PURE), _means(COMPUTE), _means(OVERLAPPED)),
+            note="IMB's formula: relative to the longer of both, from means, within 0 and 1",
         ),
         Metric(
-            "stolen",
+            "test overhead",
             "1",
             "lower",
-            derived(excess_of, seconds(WHOLE + "/compute"), seconds(COMPUTE)),
-            note="by how much MPI_Test, and what it does, lengthens the computing",
+            derived(excess_of, seconds(OVERLAPPED + "/compute"), seconds(COMPUTE)),
+            note="relative increase of the computation time by MPI_Test and the progress in it",
         ),
-        Metric("processes", "1", "higher", custom(_processes), note="that work together"),
-        Metric("left", "s", "lower", seconds(WHOLE + "/wait"), note="of the operation after the computing"),
+        Metric("processes", "1", "higher", custom(_processes), note="processes in the communicator"),
+        Metric(
+            "exposed",
+            "s",
+            "lower",
+            seconds(OVERLAPPED + "/wait"),
+            note="remaining time of the operation after the computation",
+        ),
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
@@ -199,11 +208,11 @@ WORKLOAD = Workload(
     of_links=False,
     pictures=(
         Curve("bytes"),
-        Curve("processes", each=("pattern", "bytes", "call", "algorithm"), along="processes that work together"),
-        Spread("bytes", "t_min", "t_avg", "t_max", title="How far ranks differ"),
-        Curve("bytes", "overlap_imb", each=("pattern", "test"), title="How much of it computing hides"),
-        Bars("test", "overlap_imb", title="How much of it computing hides, by how often it calls MPI_Test"),
-        Bars("test", "left", title="What is left after computing, by how often it calls MPI_Test"),
+        Curve("processes", each=("pattern", "bytes", "call", "algorithm"), along="processes in the communicator"),
+        Spread("bytes", "t_min", "t_avg", "t_max", title="Differences between ranks"),
+        Curve("bytes", "overlap_imb", each=("pattern", "test"), title="Overlap with computation"),
+        Bars("test", "overlap_imb", title="Overlap with computation by interval of MPI_Test"),
+        Bars("test", "exposed", title="Exposed time by interval of MPI_Test"),
     ),
     step=step,
     smoke={"pattern": "allreduce,bcast", "call": "blocking,nonblocking"},

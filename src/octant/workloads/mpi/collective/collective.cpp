@@ -16,7 +16,7 @@ constexpr std::size_t line_bytes = 64;
 
 octant::Refusal no_such(Pattern const& pattern, std::string const& form, std::string const& hint) {
     return octant::Refusal(
-        "cannot carry out " + std::string(pattern.name) + " with " + form + " (there is no such form); try " + hint,
+        "cannot run " + std::string(pattern.name) + " with " + form + " (no such combination); try " + hint,
         octant::Exit::not_supported);
 }
 
@@ -98,54 +98,59 @@ std::vector<std::size_t> block_counts(std::string const& kind, std::size_t total
 octant::KernelInfo Collective::info() {
     using octant::KnobKind;
     return {
-        .knobs =
-            {{"bytes",
-              KnobKind::bytes,
-              "8",
-              "of one rank's block (their mean where they differ), or of the vector that is reduced",
-              {},
-              0,
-              std::int64_t{1} << 50},
-             {"type", KnobKind::word, "float", "of the elements", {"float", "double", "int", "byte"}},
-             {"op",
-              KnobKind::word,
-              "sum",
-              "of reductions; matrix: products of 2 x 2 matrices modulo 1000000007, which do not commute",
-              {"sum", "max", "matrix"}},
-             {"root", KnobKind::word, "0", "of rooted operations; rotating: another one each time", {"0", "rotating"}},
-             {"inplace", KnobKind::word, "no", "MPI_IN_PLACE", {"no", "yes"}},
-             {"call",
-              KnobKind::word,
-              "blocking",
-              "nonblocking: alone, and beside as much computing; persistent: set up once, started each time",
-              {"blocking", "nonblocking", "persistent"}},
-             {"test",
-              KnobKind::word,
-              "none",
-              "how often computing beside a non-blocking operation calls MPI_Test",
-              {"none", "10us", "50us", "200us"}},
-             {"counts",
-              KnobKind::word,
-              "equal",
-              "of blocks in the v and w forms and reduce-scatter: linear from 0 to twice the mean; one-heavy: half the "
-              "mean on all but one rank",
-              {"equal", "linear", "one-heavy"}},
-             {"seed", KnobKind::integer, "1", "draws which rank has which of these counts"},
-             {"neighbours",
-              KnobKind::word,
-              "grid",
-              "grid: Cartesian, periodic, three ranks or more in each dimension where there are enough; graph: from "
-              "the last three ranks, to the next three",
-              {"grid", "graph"}},
-             {"algorithm", KnobKind::word, "library", "the library's, or ours over point-to-point", algorithm_names()},
-             {"buffers",
-              KnobKind::word,
-              "hot",
-              "hot: the same one each time; rotating: never one that a cache still holds",
-              {"hot", "rotating"}},
-             {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
+        .knobs = {{"bytes",
+                   KnobKind::bytes,
+                   "8",
+                   "block size per rank (mean if counts differ), or size of the reduced vector",
+                   {},
+                   0,
+                   std::int64_t{1} << 50},
+                  {"type", KnobKind::word, "float", "element type", {"float", "double", "int", "byte"}},
+                  {"op",
+                   KnobKind::word,
+                   "sum",
+                   "reduction operation; matrix: product of 2 x 2 matrices modulo 1000000007 (not commutative)",
+                   {"sum", "max", "matrix"}},
+                  {"root",
+                   KnobKind::word,
+                   "0",
+                   "root of rooted operations; rotating: a different root in each call",
+                   {"0", "rotating"}},
+                  {"inplace", KnobKind::word, "no", "MPI_IN_PLACE", {"no", "yes"}},
+                  {"call",
+                   KnobKind::word,
+                   "blocking",
+                   "nonblocking: alone and overlapped with computation of the same duration; persistent: initialised "
+                   "once, started in each step",
+                   {"blocking", "nonblocking", "persistent"}},
+                  {"test",
+                   KnobKind::word,
+                   "none",
+                   "interval of MPI_Test during the overlapped computation",
+                   {"none", "10us", "50us", "200us"}},
+                  {"counts",
+                   KnobKind::word,
+                   "equal",
+                   "block sizes of v and w variants and reduce-scatter: linear: 0 to twice the mean; one-heavy: half "
+                   "the mean on all ranks but one",
+                   {"equal", "linear", "one-heavy"}},
+                  {"seed", KnobKind::integer, "1", "seed of the assignment of counts to ranks"},
+                  {"neighbours",
+                   KnobKind::word,
+                   "grid",
+                   "neighbourhood: grid: periodic Cartesian grid; graph: receive from the previous three ranks, send "
+                   "to the next three",
+                   {"grid", "graph"}},
+                  {"algorithm", KnobKind::word, "library",
+                   "library: the MPI library's algorithm; others: built on point-to-point messages", algorithm_names()},
+                  {"buffers",
+                   KnobKind::word,
+                   "hot",
+                   "hot: the same buffer in each call; rotating: a buffer that is not in the caches",
+                   {"hot", "rotating"}},
+                  {"rotation", KnobKind::bytes, "64MiB", "memory size of rotating buffers", {}, 4096}},
         .pace = octant::Pace::steps,
-        .phases = {"pure", "compute", "whole", "whole/compute", "whole/wait"}};
+        .phases = {"pure", "compute", "overlapped", "overlapped/compute", "overlapped/wait"}};
 }
 
 std::optional<octant::Refusal> Collective::refusal(Pattern const& pattern, int ranks, octant::Knobs const& knobs) {
@@ -220,7 +225,7 @@ std::size_t Collective::stride(std::size_t Layout::*length) const {
     }
     std::size_t const bytes = most * contents_.bytes();
     if (!pattern_.large && (pattern_.by_type ? bytes : most) > INT_MAX)
-        throw octant::Refusal("cannot count " + std::to_string(most) + " elements (this call counts to " +
+        throw octant::Refusal("cannot count " + std::to_string(most) + " elements (the limit of this call is " +
                                   std::to_string(INT_MAX) + "); try fewer bytes, pattern=bcast-c or allreduce-c",
                               octant::Exit::not_supported);
     return (bytes + line_bytes - 1) / line_bytes * line_bytes + line_bytes;
@@ -239,7 +244,7 @@ void Collective::set_up() {
     choose(0);
     if (algorithm_ != nullptr) scratch_.resize(algorithm_->scratch_bytes(call_));
     if (algorithm_ != nullptr && algorithm_->set_up != nullptr) algorithm_->set_up(call_, scratch_);
-    if (how_ == How::nonblocking) overlap_.emplace(context_, context_.knobs.word("test"), [this] { carry_out(); });
+    if (how_ == How::nonblocking) overlap_.emplace(context_, context_.knobs.word("test"), [this] { execute_run(); });
 }
 
 void Collective::make_topology() {
@@ -325,7 +330,7 @@ void Collective::choose(std::int64_t turn) {
 void Collective::start() { octant::check(pattern_.start(call_, &request_)); }
 
 // The operation alone.
-void Collective::carry_out() {
+void Collective::execute_run() {
     switch (how_) {
         case How::blocking:
             if (algorithm_ != nullptr)
@@ -344,10 +349,10 @@ void Collective::carry_out() {
 }
 
 void Collective::step() {
-    if (how_ != How::nonblocking) return carry_out();
+    if (how_ != How::nonblocking) return execute_run();
     {
         auto const mark = context_.phase(pure);
-        carry_out();
+        execute_run();
     }
     context_.synchronise();
     {

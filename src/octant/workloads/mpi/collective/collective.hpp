@@ -72,7 +72,7 @@ class Collective {
     [[nodiscard]] Call call_of(Lists const& lists, std::int64_t turn, bool in_place) const;
     void choose(std::int64_t turn);
     void start();
-    void carry_out();
+    void execute_run();
     void check_pass(int pass, octant::Mismatch& found, std::int64_t& compared);
     void check_barrier(octant::Mismatch& found);
     void spoil(Layout const& layout, std::byte* out, int pass) const;

@@ -100,9 +100,9 @@ constexpr int most_byte = 255;
 
 std::optional<octant::Refusal> Contents::refusal(octant::Knobs const& knobs, int ranks) {
     if (ranks <= most_byte || knobs.word("type") != "byte" || knobs.word("op") != "sum") return {};
-    return octant::Refusal("cannot sum bytes of " + std::to_string(ranks) +
-                               " ranks (the sum has no room in a byte); try op=max, or type=int",
-                           octant::Exit::not_supported);
+    return octant::Refusal(
+        "cannot sum bytes of " + std::to_string(ranks) + " ranks (the sum overflows a byte); try op=max, or type=int",
+        octant::Exit::not_supported);
 }
 
 Contents::Contents(octant::Knobs const& knobs, bool reduced, int ranks) {

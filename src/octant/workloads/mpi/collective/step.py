@@ -47,7 +47,7 @@ _SAME_AS = {
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One call with equal blocks.
+    """Return one call with equal blocks.
 
     Raises:
         KeyError: the pattern is one of neighbours in a topology.

@@ -9,7 +9,7 @@ from octant.limit import Best, Known
 from octant.metric import overlap_of
 from octant.network import load
 from octant.network.collectives import operations
-from octant.record import Given, Head, Point, Samples, Series
+from octant.record import Head, Point, RankResources, Samples, Series
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 from octant.workloads.mpi.collective import _MODELLED, WORKLOAD, imb_overlap_of
 
@@ -17,7 +17,7 @@ KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a",
 
 
 def called(ns: int = 1000, hosts: tuple[str, str] = ("a", "a"), **knobs: str) -> Point:
-    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     counts = {"bytes_sent": 2 * MIB, "bytes_read": 2 * MIB, "bytes_written": 2 * MIB}
     knobs = {"pattern": "allreduce", "bytes": str(MIB), "buffers": "rotating", "call": "blocking", **knobs}
     return point("steps", counts=counts, knobs=knobs, lanes=(lane([ns] * 8),), ranks=2, given=given)
@@ -48,14 +48,14 @@ def test_the_time_beside_computing_is_that_of_the_call_alone() -> None:
     phases = [
         times([at], rank, f"phase/{name}")
         for rank in (0, 1)
-        for name, at in (("pure", 10.0), ("compute", 20.0), ("whole", 25.0), ("whole/compute", 22.0))
+        for name, at in (("pure", 10.0), ("compute", 20.0), ("overlapped", 25.0), ("overlapped/compute", 22.0))
     ]
     steps = [times([60.0], rank) for rank in (0, 1)]
     assert value("time", *steps) == pytest.approx(60e-6)
     assert value("time", *steps, *phases) == pytest.approx(10e-6)
     assert value("overlap", *steps, *phases) == pytest.approx(0.5)
     assert value("overlap_imb", *steps, *phases) == pytest.approx(0.25)
-    assert value("stolen", *steps, *phases) == pytest.approx(0.1)
+    assert value("test overhead", *steps, *phases) == pytest.approx(0.1)
 
 
 def test_the_worst_call_and_the_worst_that_nothing_disturbed() -> None:

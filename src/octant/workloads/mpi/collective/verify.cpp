@@ -115,7 +115,7 @@ void Collective::check_pass(int pass, octant::Mismatch& found, std::int64_t& com
     choose(turn);
     Lists const made = lists(wanted);
     if (how_ != How::persistent) call_ = call_of(made, turn, in_place);
-    carry_out();
+    execute_run();
     if (spoilt_ != Spoilt::not_at_all) spoil(wanted, out, pass);
     compare(wanted, out, pass, found);
     for (Block const& block : wanted.expected) compared += many(block.count);
@@ -136,7 +136,7 @@ void Collective::check_barrier(octant::Mismatch& found) {
         if (am_last) std::this_thread::sleep_for(late);
         for (int rank = 0; am_last && rank < group_.size(); ++rank)
             if (rank != last) octant::check(MPI_Ssend(nullptr, 0, MPI_BYTE, rank, tag, group_.get()));
-        if (spoilt_ == Spoilt::not_at_all) carry_out();
+        if (spoilt_ == Spoilt::not_at_all) execute_run();
         int done = am_last ? 1 : 0;
         for (int i = 0; i < tries && done == 0; ++i) octant::check(MPI_Test(&told, &done, MPI_STATUS_IGNORE));
         if (done == 0 || (spoilt_ != Spoilt::not_at_all && group_.size() == 1))
@@ -157,7 +157,7 @@ octant::Results Collective::verify() {
     int const passes = group_.max(std::int64_t{takes_seconds}) > 0 ? 1 : 3;  // one number for all: buffers may differ
     for (int pass = 0; pass < passes; ++pass) check_pass(pass, found, compared);
     if (spoilt_ != Spoilt::not_at_all && group_.max(compared) == 0) found.add("nothing to compare");
-    return {{"elements that are not as they should be", found.count(), "1", 0, found.where()}};
+    return {{"wrong elements", found.count(), "1", 0, found.where()}};
 }
 
 }  // namespace collective

@@ -12,7 +12,7 @@ __all__ = ["SCENARIOS", "WORKLOAD", "groups_of"]
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic:
-    """What each side sends crosses the same links in opposite directions; of one pair that is what the links carry."""
+    """Return the traffic of both sides, which cross the same links in opposite directions."""
     length = point.count("bytes_sent") / max(1, point.count("messages"))
     cold = point.knobs.get("mode") == "cold"
     text = f"messages of {units.bytes_text(length)} both ways at once, {point.knobs.get('mode', '')}"
@@ -23,9 +23,9 @@ def _traffic(_machine: Machine, point: Point) -> Traffic:
 
 
 WORKLOAD = Workload(
-    summary="Two processes exchange messages by every point-to-point protocol",
+    summary="Message exchange between two processes by each point-to-point and one-sided protocol",
     metrics=(
-        Metric("time", "s", "lower", per("exchanges"), note="of an exchange, the slower side, the slowest pair"),
+        Metric("time", "s", "lower", per("exchanges"), note="one exchange; slower side, slowest pair"),
         Metric("bandwidth", "B/s", "higher", rate("bytes_sent"), note="both directions, all pairs"),
         Metric(
             "pair bandwidth",
@@ -39,7 +39,7 @@ WORKLOAD = Workload(
             "s",
             "lower",
             per("exchanges", over=(ranks("max"), groups("max"), steps("max"))),
-            note="of all samples",
+            note="longest time of all samples",
         ),
     ),
     pictures=(Choice("protocol"), Curve("bytes", "pair bandwidth", each=("protocol", "mode", "groups"))),

@@ -42,15 +42,15 @@ octant::Comm Partners::communicator() const {
 
 octant::KernelInfo common_info() {
     using octant::KnobKind;
-    return {.knobs = {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::int64_t{1} << 28},
+    return {.knobs = {{"bytes", KnobKind::bytes, "8", "message size", {}, 0, std::int64_t{1} << 28},
                       {"mode",
                        KnobKind::word,
                        "single",
-                       "single: one exchange after a common start; cold: the same after both sides have walked through "
-                       "other memory; ten: ten in a row",
+                       "single: one exchange after a synchronisation; cold: single with cold caches; ten: ten "
+                       "consecutive exchanges",
                        {"single", "cold", "ten"}},
                       {"walk", KnobKind::bytes, "0",
-                       "mode=cold: how much memory is walked through; 0: twice the caches, at most 64 MiB"}},
+                       "mode=cold: memory that is read to evict the caches; 0: twice the cache size, at most 64 MiB"}},
             .pace = octant::Pace::steps,
             .roles = {{.name = "partner"}, {.name = "idle", .timed = false}},
             .least_ranks = 2};
@@ -78,8 +78,8 @@ void refuse_idle_ranks([[maybe_unused]] octant::Context const& context) {
     auto const pairs = octant::Groups::parse(context.knobs.word("groups"), ranks, 2).members.size();
     if (2 * pairs != static_cast<std::size_t>(ranks))
         throw octant::Refusal(
-            "cannot exchange by protocol=partitioned with idle ranks (in Open MPI it would wait for them for ever); "
-            "try groups=shift:P/2 with an even number of ranks",
+            "cannot use protocol=partitioned with idle ranks (Open MPI would deadlock); try groups=shift:P/2 with an "
+            "even number of ranks",
             octant::Exit::not_supported);
 #endif
 }
@@ -102,9 +102,8 @@ class Exchange {
         if (*way_.lacks != 0) throw octant::not_in_library(way_.lacks);
         if (way_.name == "partitioned") refuse_idle_ranks(context);
         if (way_.name == "alltoallv" && bytes_ == 0)
-            throw octant::Refusal(
-                "cannot exchange by protocol=alltoallv (of empty messages it sends none); try bytes=1",
-                octant::Exit::not_supported);
+            throw octant::Refusal("cannot use protocol=alltoallv with empty messages (none are sent); try bytes=1",
+                                  octant::Exit::not_supported);
         for (auto const* buffer : {&out_, &in_, &other_, &walked_}) std::ranges::fill(buffer->span(), std::uint8_t{1});
         context.watched = {out_.mapping().bytes(), in_.mapping().bytes()};
     }
@@ -144,7 +143,7 @@ class Exchange {
             for (int pass = 0; pass < 3; ++pass) exchange_checked(pass, wrong);
         }
         if (corrupted_ && (bytes_ == 0 || !partners_.play())) wrong.add("an empty message");
-        return {{"bytes that did not arrive as they were sent", wrong.count(), "1", 0, wrong.where()}};
+        return {{"wrong bytes received", wrong.count(), "1", 0, wrong.where()}};
     }
 
     void corrupt(std::size_t) { corrupted_ = true; }

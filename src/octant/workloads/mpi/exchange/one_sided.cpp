@@ -114,8 +114,7 @@ class SharedStore final : public Protocol {
         check(MPI_Comm_split_type(pair.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
         if (octant::Comm(node).size() != 2)
             throw octant::Refusal(
-                "cannot exchange by protocol=shared-store (the two are on different nodes); "
-                "try protocol=put-flush",
+                "cannot use protocol=shared-store (the two ranks are on different nodes); try protocol=put-flush",
                 octant::Exit::not_supported);
         MPI_Info info = MPI_INFO_NULL;
         check(MPI_Info_create(&info));

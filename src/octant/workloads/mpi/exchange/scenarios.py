@@ -32,7 +32,7 @@ SCENARIOS = {
 
 
 def groups_of(scenario: str, cores: int) -> str:
-    """The value of `groups` for a scenario on nodes of `cores` cores, with a rank on each core.
+    """Return the value of `groups` for a scenario on nodes of `cores` cores, with a rank on each core.
 
     Raises:
         Refusal: no such scenario. (What does not fit the number of ranks the kernel refuses.)

@@ -12,7 +12,7 @@ _COPIES = 3 + 5  # of a message: buffers, and at most so many in windows and att
 
 
 def step(knobs: Mapping[str, str], _ranks: int, _threads: int) -> Step:
-    """One step: an exchange, or ten; protocol=unordered looks for a length instead, and counts nothing.
+    """Return one step: an exchange, or ten; protocol=unordered looks for a length instead, and counts nothing.
 
     Memory that mode=cold walks through is not declared: it follows the caches.
     """

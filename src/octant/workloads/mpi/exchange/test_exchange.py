@@ -65,7 +65,7 @@ def test_a_pair_alone_is_traffic_of_the_network_model() -> None:
 
 
 def pairs_of(groups: str, ranks: int) -> set[tuple[int, int]]:
-    """What the kernel makes of `shift:K`, `shift:K:N` and `mirror:C`, each rank with the other."""
+    """Return the pairs of ranks that `shift:K`, `shift:K:N` and `mirror:C` define."""
     kind, first, *most = groups.split(":")
     by = ranks // 2 if first == "P/2" else int(first)
     if kind == "mirror":

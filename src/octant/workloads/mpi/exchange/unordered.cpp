@@ -71,7 +71,7 @@ octant::Results Unordered::results() {
 
 octant::Results Unordered::verify() {
     if (corrupted_) wrong_.add("rank " + std::to_string(partners_.world()) + ", spoilt");
-    return {{"bytes that did not arrive as they were sent", wrong_.count(), "1", 0, wrong_.where()}};
+    return {{"wrong bytes received", wrong_.count(), "1", 0, wrong_.where()}};
 }
 
 }  // namespace exchange

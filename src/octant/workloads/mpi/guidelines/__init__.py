@@ -1,4 +1,4 @@
-"""Guidelines: a library's call should not be slower than what a user could write instead with its other calls."""
+"""MPI performance guidelines: a call should not be slower than an equivalent combination of other calls."""
 
 from octant.metric import Metric, derived, seconds
 from octant.record import Point
@@ -8,7 +8,7 @@ from octant.workloads.mpi.guidelines.step import step
 WAYS = {
     "bcast-scatter-allgather": ("MPI_Bcast", "MPI_Scatter and MPI_Allgather"),
     "bcast-tree": ("MPI_Bcast", "a binomial tree of sends"),
-    "bcast-in-four": ("MPI_Bcast", "four of a quarter each"),
+    "bcast-in-four": ("MPI_Bcast", "four MPI_Bcast of a quarter each"),
     "bcast-nonblocking": ("MPI_Bcast", "MPI_Ibcast and MPI_Wait"),
     "allreduce-reduce-bcast": ("MPI_Allreduce", "MPI_Reduce and MPI_Bcast"),
     "allreduce-reduce-scatter-allgather": ("MPI_Allreduce", "MPI_Reduce_scatter_block and MPI_Allgather"),
@@ -27,7 +27,7 @@ WAYS = {
     "send-type-pack": ("MPI_Send of a strided type", "MPI_Pack and MPI_Send"),
     "control": ("MPI_Bcast", "itself"),
 }
-"""The call and what stands beside it, by the knob `guideline` (Träff, Gropp, Thakur, TPDS 2010)."""
+"""The call and its alternative, by the knob `guideline` (Träff, Gropp, Thakur, TPDS 2010)."""
 
 
 def _ways(point: Point) -> tuple[str, str]:
@@ -35,20 +35,20 @@ def _ways(point: Point) -> tuple[str, str]:
 
 
 WORKLOAD = Workload(
-    summary="A call of the MPI library against the same by other calls",
+    summary="MPI performance guidelines: a call compared with an equivalent combination of other calls",
     metrics=(
         Metric(
             "ratio", "1", "lower",
-            derived(lambda call, instead: call / instead, seconds("phase/call"), seconds("phase/instead")),
-            note="median time of the call over that of the other way, slowest ranks; above 1 the call is slower",
+            derived(lambda call, alternative: call / alternative, seconds("phase/call"), seconds("phase/alternative")),
+            note="median time of the call over that of the alternative; above 1: the call is slower",
         ),
         Metric("call", "s", "lower", seconds("phase/call")),
-        Metric("instead", "s", "lower", seconds("phase/instead")),
+        Metric("alternative", "s", "lower", seconds("phase/alternative")),
     ),
-    pictures=(Bars("guideline", title="A call over the same by other calls"), Curve("bytes", each=("guideline",))),
+    pictures=(Bars("guideline", title="Call relative to its alternative"), Curve("bytes", each=("guideline",))),
     step=step,
     smoke={"guideline": "bcast-scatter-allgather,send-type-pack,control", "bytes": "64,4KiB"},
-    rivals=_ways,
+    guideline=_ways,
     messages=True,
     alone=("guideline",),
 )  # fmt: skip

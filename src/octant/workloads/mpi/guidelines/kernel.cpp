@@ -1,4 +1,4 @@
-// Guidelines: a call of the library against what a user could write instead, call by call in one launch.
+// Performance guidelines: a call of the library and its alternative, measured alternately in one launch.
 #include "octant/kernel.hpp"
 #include "sides.hpp"
 
@@ -11,7 +11,7 @@ using octant::KnobKind;
 using octant::guidelines::Data;
 using octant::guidelines::Guideline;
 
-enum Phase : std::size_t { call, instead };
+enum Phase : std::size_t { call, alternative };
 
 std::vector<std::string> names() {
     std::vector<std::string> found;
@@ -41,17 +41,18 @@ struct Difference {  // of elements, and the first of them
 class Guidelines {
   public:
     static octant::KernelInfo info() {
-        return {.knobs = {{"guideline", KnobKind::word, "bcast-scatter-allgather", "what is compared", names()},
+        return {.knobs = {{"guideline", KnobKind::word, "bcast-scatter-allgather", "performance guideline to test",
+                           names()},
                           {"bytes",
                            KnobKind::bytes,
                            "1KiB",
-                           "the whole message; of alltoall and the gathers, all blocks of a rank",
+                           "message size; for alltoall and gather: all blocks of a rank",
                            {},
                            4,
                            std::numeric_limits<int>::max() / 4}},
                 .pace = octant::Pace::steps,
                 .sync = octant::Sync::dissemination,
-                .phases = {"call", "instead"},
+                .phases = {"call", "alternative"},
                 .least_ranks = 2};
     }
 
@@ -73,7 +74,7 @@ class Guidelines {
     void step() {
         turn_ = !turn_;
         if (turn_) time<call>(guideline_.call);
-        time<instead>(guideline_.instead);
+        time<alternative>(guideline_.alternative);
         if (!turn_) time<call>(guideline_.call);
     }
 
@@ -83,20 +84,20 @@ class Guidelines {
     // with what must be there.
     octant::Results verify() {
         int const length = guideline_.length(data_);
-        auto of_call = result_of(guideline_.call, -1), of_instead = result_of(guideline_.instead, -2);
+        auto of_call = result_of(guideline_.call, -1), of_alternative = result_of(guideline_.alternative, -2);
         if (length > 0 && spoilt_ >= 0) of_call[0] += 1;
-        if (length > 0 && spoilt_ == 1) of_instead[0] += 1;
+        if (length > 0 && spoilt_ == 1) of_alternative[0] += 1;
         Difference apart, wrong;
         for (int i = 0; i < length; ++i) {
             auto const at = static_cast<std::size_t>(i);
             std::int32_t const wanted = guideline_.wanted(data_, i);
-            if (of_call[at] != of_instead[at]) apart.add(data_.rank, i, length, of_call[at], of_instead[at]);
-            for (std::int32_t const found : {of_call[at], of_instead[at]})
+            if (of_call[at] != of_alternative[at]) apart.add(data_.rank, i, length, of_call[at], of_alternative[at]);
+            for (std::int32_t const found : {of_call[at], of_alternative[at]})
                 if (found != wanted) wrong.add(data_.rank, i, length, found, wanted);
         }
         if (length == 0 && spoilt_ >= 0) (spoilt_ == 1 ? wrong : apart).count = 1;
         return {{"elements in which both sides differ", apart.count, "1", 0, apart.where},
-                {"elements of either side that are not as they should be", wrong.count, "1", 0, wrong.where}};
+                {"wrong elements of either side", wrong.count, "1", 0, wrong.where}};
     }
 
     // 0: one side is wrong; 1: both are, and agree.

@@ -1,4 +1,4 @@
-// Both sides of every guideline: what a library offers as one call, and what a user could write instead.
+// Both sides of every guideline: a call of the library, and an equivalent combination of other calls.
 #pragma once
 
 #include "octant/kernel.hpp"
@@ -34,8 +34,8 @@ using Side = void (*)(Data&);
 
 struct Guideline {
     char const* name;
-    Side call;     // must not be slower
-    Side instead;  // than this
+    Side call;  // must not be slower
+    Side alternative;
     // The elements of `result` that this rank has afterwards.
     int (*length)(Data const&);
     std::int32_t (*wanted)(Data const&, int index);  // each of these

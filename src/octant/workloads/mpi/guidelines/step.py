@@ -1,4 +1,4 @@
-"""One step of mpi/guidelines: a call of the library, and what a user could write instead of it."""
+"""One step of mpi/guidelines: a call of the library, and its alternative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WORD_BYTES, _BEHIND = 4, 64  # of an integer; integers behind the spare buffer'
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """Both calls of each rank. How many messages carry them is the library's choice: none are declared.
+    """Return both calls of each rank. Messages depend on the library and are not declared.
 
     Memory is that of three buffers: what is sent has room for every second element of twice as many.
     """

@@ -1,4 +1,4 @@
-"""Files that ranks share or have alone: transfers, syncs, opening and closing, and computing beside them, as IMB-IO."""
+"""MPI-IO on shared and private files: transfers, sync, open, close, and overlap with computation (as IMB-IO)."""
 
 from octant.metric import (
     FirstOf,
@@ -20,7 +20,7 @@ from octant.metric import (
 from octant.workload import Bars, Curve, Stacked, Workload
 from octant.workloads.mpi.mpiio.step import step
 
-PURE, COMPUTE, WHOLE = "phase/pure", "phase/compute", "phase/whole"
+PURE, COMPUTE, OVERLAPPED = "phase/pure", "phase/compute", "phase/overlapped"
 
 
 def _time(over: tuple[Reduce, ...] | None = None) -> FirstOf:
@@ -31,9 +31,9 @@ def _of_rank(how: How) -> FirstOf:
     return _time((steps("mean"), ranks(how), groups("max")))
 
 
-def imb_overlap_of(pure_s: float, compute_s: float, whole_s: float) -> float:
-    """As the Intel MPI Benchmarks have it for files: of the shorter of both, and within 0 and 1."""
-    return min(1.0, max(0.0, overlap_of(pure_s, compute_s, whole_s)))
+def imb_overlap_of(pure_s: float, compute_s: float, overlapped_s: float) -> float:
+    """Return the overlap as the Intel MPI Benchmarks define it for files: within 0 and 1."""
+    return min(1.0, max(0.0, overlap_of(pure_s, compute_s, overlapped_s)))
 
 
 def _mean(phase: str) -> Seconds:
@@ -41,37 +41,37 @@ def _mean(phase: str) -> Seconds:
 
 
 WORKLOAD = Workload(
-    summary="Files by MPI-IO: one rank, all ranks or collective calls, write and read, four ways to a place",
+    summary="MPI-IO: writes and reads by one rank, all ranks or collective calls, with each kind of file pointer",
     metrics=(
-        Metric("time", "s", "lower", _time(), note="of a transfer with its part of the sync; of opening and closing"),
+        Metric("time", "s", "lower", _time(), note="one transfer with its share of the sync; or one open and close"),
         Metric(
             "bandwidth", "B/s", "higher",
             first_of(rate("bytes_written", "bytes_read", of=PURE), rate("bytes_written", "bytes_read")),
-            note="of all ranks; of blocking writes until the sync has ended",
+            note="all ranks; blocking writes include the sync",
         ),
         Metric(
             "accepted", "B/s", "higher", rate("bytes_written", "bytes_read", of="phase/transfer"),
-            note="of all ranks, before the sync: into the page cache, where there is one",
+            note="all ranks, writes without the sync, e.g. into the page cache",
         ),
         Metric("transfer", "s", "lower", per("transfers", of="phase/transfer")),
-        Metric("sync", "s", "lower", seconds("phase/sync"), note="MPI_File_sync, for all transfers before it"),
+        Metric("sync", "s", "lower", seconds("phase/sync"), note="MPI_File_sync of all transfers"),
         Metric("open", "s", "lower", seconds("phase/open")),
         Metric("close", "s", "lower", seconds("phase/close")),
-        Metric("whole", "s", "lower", per("transfers", of=WHOLE), note="of a non-blocking transfer beside computing"),
+        Metric("overlapped", "s", "lower", per("transfers", of=OVERLAPPED), note="with computation"),
         Metric(
-            "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(WHOLE)),
-            note="of transfer and computing, of the shorter of both; below 0: they disturb each other",
+            "overlap", "1", "higher", derived(overlap_of, seconds(PURE), seconds(COMPUTE), seconds(OVERLAPPED)),
+            note="hidden share of the shorter of transfer and computation; below 0: mutual slowdown",
         ),
         Metric(
-            "overlap_imb", "1", "higher", derived(imb_overlap_of, _mean(PURE), _mean(COMPUTE), _mean(WHOLE)),
-            note="the same from means and within 0 and 1, as IMB-IO has it",
+            "overlap_imb", "1", "higher", derived(imb_overlap_of, _mean(PURE), _mean(COMPUTE), _mean(OVERLAPPED)),
+            note="the same from means, within 0 and 1 (as IMB-IO)",
         ),
-        Metric("in the page cache", "1", "lower", result("in the page cache"), note="of the file before it is read"),
-        Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank, as IMB's"),
-        Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times, as IMB's"),
-        Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank, as IMB's"),
-        Metric("t_ovrl", "s", "lower", _mean(WHOLE), note="of a transfer beside computing, as t_max"),
-        Metric("t_cpu", "s", "lower", _mean(COMPUTE), note="the computing of a transfer, as t_max"),
+        Metric("in the page cache", "1", "lower", result("in the page cache"), note="share of the file before reads"),
+        Metric("t_min", "s", "lower", _of_rank("min"), note="mean time of the fastest rank (as IMB)"),
+        Metric("t_avg", "s", "lower", _of_rank("mean"), note="mean over ranks of their mean times (as IMB)"),
+        Metric("t_max", "s", "lower", _of_rank("max"), note="mean time of the slowest rank (as IMB)"),
+        Metric("t_ovrl", "s", "lower", _mean(OVERLAPPED), note="t_max of a transfer with computation"),
+        Metric("t_cpu", "s", "lower", _mean(COMPUTE), note="t_max of the computation per transfer"),
     ),
     pictures=(Curve("bytes", "bandwidth"), Bars("aggregate", "bandwidth"), Stacked("bytes", ("transfer", "sync"))),
     step=step,

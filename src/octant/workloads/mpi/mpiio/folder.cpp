@@ -17,7 +17,7 @@ namespace mpiio {
 namespace {
 
 std::string checked(std::string const& folder, std::int64_t bytes) {
-    std::string const why = octant::why_not_written(folder, bytes, "smaller bytes or aggregate");
+    std::string const why = octant::why_not_written(folder, bytes, "a smaller bytes= or aggregate=");
     if (!why.empty()) throw octant::Refusal("cannot write files there " + why, octant::Exit::not_supported);
     return folder;
 }

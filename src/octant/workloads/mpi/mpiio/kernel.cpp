@@ -57,7 +57,7 @@ class Blocking {
 class Nonblocking {
   public:
     enum Phases : std::size_t { pure, compute, whole };
-    static octant::KernelInfo info() { return info_with({"pure", "compute", "whole"}); }
+    static octant::KernelInfo info() { return info_with({"pure", "compute", "overlapped"}); }
     explicit Nonblocking(octant::Context& context) : context_(context), transfers_(context) {}
 
     void set_up() {
@@ -154,7 +154,7 @@ class OpenClose {
         if (spoilt_) byte ^= 1U;
         octant::Mismatch wrong;
         wrong.compare({&byte, 1}, rank, next, 1);
-        return {{"bytes that differ from what was written", wrong.count(), "1", 0, wrong.where()}};
+        return {{"bytes that differ from the written data", wrong.count(), "1", 0, wrong.where()}};
     }
     void corrupt(std::size_t) { spoilt_ = true; }
 

@@ -66,10 +66,15 @@ def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
 
 
 def test_a_nonblocking_transfer_alone_and_beside_computing() -> None:
-    lanes = (lane([9_000_000] * 8), phase("pure", 3_000_000), phase("compute", 2_000_000), phase("whole", 4_000_000))
+    lanes = (
+        lane([9_000_000] * 8),
+        phase("pure", 3_000_000),
+        phase("compute", 2_000_000),
+        phase("overlapped", 4_000_000),
+    )
     found = point("steps", counts={"transfers": 1, "bytes_read": 4_000_000}, lanes=lanes)
     assert value(found, "time") == pytest.approx(3e-3)
-    assert value(found, "whole") == pytest.approx(4e-3)
+    assert value(found, "overlapped") == pytest.approx(4e-3)
     assert value(found, "bandwidth") == pytest.approx(4e9 / 3)
     assert value(found, "overlap_imb") == pytest.approx(0.5)
     assert value(found, "overlap") == pytest.approx(0.5) == overlap_of(3, 2, 4)
@@ -151,7 +156,7 @@ def test_every_pattern_is_right_over_open_mpi(run_over_openmpi: KernelRuns, rank
 
 @pytest.mark.mpi
 def test_a_read_says_whether_it_copied_memory_and_where_the_file_was(run_kernel: KernelRuns, tmp_path: Path) -> None:
-    words = ("pattern=p-read-expl", "cache=kept,dropped", "bytes=64KiB", *SHORT[1:])
+    words = ("pattern=p-read-expl", "cache=warm,cold", "bytes=64KiB", *SHORT[1:])
     kept, dropped = run_kernel("mpi/mpiio", *words, ranks=2).points
     assert value(kept, "in the page cache") == 1
     assert "copy of memory" in kept.notes["memory_copy"] or kept.notes["file_system"] == "tmpfs"
@@ -171,7 +176,7 @@ def test_a_read_says_whether_it_copied_memory_and_where_the_file_was(run_kernel:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize(("folder", "why"), [("/nowhere/at/all", "is no folder"), ("here", "try an absolute path")])
+@pytest.mark.parametrize(("folder", "why"), [("/nowhere/at/all", "is not a folder"), ("here", "use the absolute path")])
 def test_a_folder_that_cannot_be_written_to_is_refused(run_kernel: KernelRuns, folder: str, why: str) -> None:
     done = run_kernel("mpi/mpiio", f"folder={folder}", *SHORT)
     assert done.code == 3

@@ -25,20 +25,19 @@ std::int64_t bytes_of_all(octant::Context const& context) {
 
 std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
-    return {
-        {"bytes", KnobKind::bytes, "64KiB", "length of a transfer of one rank", {}, 1, std::numeric_limits<int>::max()},
-        {"aggregate", KnobKind::integer, "1", "transfers to places of their own before one sync", {}, 1, 100'000},
-        {"file",
-         KnobKind::word,
-         "kept",
-         "of writes, kept: over what is there; fresh: into an empty file",
-         {"kept", "fresh"}},
-        {"cache",
-         KnobKind::word,
-         "kept",
-         "of reads, kept: what was written may lie in memory; dropped: it was asked to leave the page cache",
-         {"kept", "dropped"}},
-        {"folder", KnobKind::word, "scratch", "scratch: beside the records; else the absolute path of a folder"}};
+    return {{"bytes", KnobKind::bytes, "64KiB", "transfer size per rank", {}, 1, std::numeric_limits<int>::max()},
+            {"aggregate", KnobKind::integer, "1", "transfers (to different offsets) per sync", {}, 1, 100'000},
+            {"file",
+             KnobKind::word,
+             "existing",
+             "writes: over existing data or into a new (empty) file",
+             {"existing", "new"}},
+            {"cache",
+             KnobKind::word,
+             "warm",
+             "reads: warm: do not drop the file from the page cache; cold: drop it before each step",
+             {"warm", "cold"}},
+            {"folder", KnobKind::word, "scratch", "scratch: next to the records; or an absolute path"}};
 }
 
 Spec Spec::of(std::string const& pattern) {
@@ -70,8 +69,8 @@ Transfers::Transfers(octant::Context& context)
       bytes_(static_cast<int>(context.knobs.integer("bytes"))),
       count_(static_cast<int>(context.knobs.integer("aggregate"))),
       sharing_(spec_.alone || spec_.access == Access::own_file ? 1 : group_.size()),
-      fresh_(context.knobs.word("file") == "fresh"),
-      cold_(context.knobs.word("cache") == "dropped"),
+      fresh_(context.knobs.word("file") == "new"),
+      cold_(context.knobs.word("cache") == "cold"),
       stride_((static_cast<std::size_t>(bytes_) + 4095) / 4096 * 4096),
       memory_(context.buffer<std::uint8_t>(stride_ * static_cast<std::size_t>(count_))),
       folder_(context, bytes_of_all(context)) {
@@ -272,9 +271,9 @@ octant::Results Transfers::verify(std::function<void()> const& move_all) {
         group_.barrier();
     }
     for (int k = 0; k < count_; ++k) fill(block(k), {group_.rank(), k}, 0);
-    return {{"bytes that differ from what was written, or blocks that are not there once", wrong_.count(), "1", 0,
+    return {{"bytes that differ from the written data, or missing or repeated blocks", wrong_.count(), "1", 0,
              wrong_.where()},
-            {"difference from the size of the file", size_off_, "B", 0,
+            {"difference from the expected file size", size_off_, "B", 0,
              "rank " + std::to_string(group_.rank()) + " looked"}};
 }
 

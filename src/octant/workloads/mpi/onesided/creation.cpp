@@ -64,7 +64,7 @@ class Creation {
         octant::Mismatch found;
         found.compare(mine, group.rank(), before, 0);
         if (corrupted_ && checked_ == 0) found.add("a window of no bytes holds one");
-        return {{"bytes that did not arrive as they were sent", found.count(), "1", 0, found.where()}};
+        return {{"wrong bytes received", found.count(), "1", 0, found.where()}};
     }
     void corrupt(std::size_t) { corrupted_ = true; }
 

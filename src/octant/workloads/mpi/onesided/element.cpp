@@ -75,7 +75,7 @@ Element::Element(std::string const& type, std::string const& operation)
     : type_word_(type), operation_word_(operation), real_(type == "float" || type == "double") {
     if (real_ && (operation == "band" || operation == "bor" || operation == "bxor"))
         throw octant::Refusal("cannot use op=" + operation + " with type=" + type +
-                                  " (MPI defines operations on bits for whole numbers alone); try type=int64",
+                                  " (MPI defines bitwise operations for integers only); try type=int64",
                               octant::Exit::not_supported);
     type_ = type_of(type).handle;
     size_ = type_of(type).size;

@@ -25,7 +25,7 @@ class Passive {
         if (completion == "fence" || completion == "pscw")
             throw octant::Refusal("cannot use completion=" + completion +
                                       " with pattern=" + context.knobs.word("pattern") +
-                                      " (a passive target makes no call); try completion=flush",
+                                      " (a passive target makes no MPI call); try completion=flush",
                                   octant::Exit::not_supported);
     }
     void set_up() {

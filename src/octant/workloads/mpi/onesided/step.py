@@ -13,14 +13,14 @@ _LINE = 64
 
 @dataclass(frozen=True)
 class _Rank:
-    """What a rank that takes part does in a round."""
+    """Operations of a participating rank in one round."""
 
     operations: int
     regions: int = 1  # of its window
 
 
 _Shape = Callable[[int], Sequence[_Rank]]
-"""From the ranks of a group to those that take part, the first one first (`links_of` of links.cpp)."""
+"""Participating ranks of a group, the first rank first (`links_of` of links.cpp)."""
 
 
 def _pair(_ranks: int) -> Sequence[_Rank]:
@@ -61,7 +61,7 @@ _PATTERNS: Mapping[str, _Shape] = {
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One step: `window` rounds and their completion.
+    """Return one step: `window` rounds and their completion.
 
     How many messages carry the operations is the library's choice: none are declared.
 
@@ -85,7 +85,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
 
 
 def _held(knobs: Mapping[str, str], length: int, rank: _Rank) -> int:
-    """Bytes of a rank: its window, what it moves, and what it fetches."""
+    """Return the bytes of a rank: its window, what it moves, and what it fetches."""
     stride, places = -(-length // _LINE) * _LINE + _LINE, int(knobs["window"])
     if knobs["buffers"] == "rotating":
         walked = stride * max(rank.regions, rank.operations) * places

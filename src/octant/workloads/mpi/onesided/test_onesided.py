@@ -9,7 +9,7 @@ from kernel_run import MORE_RANKS, KernelRun, KernelRuns
 from octant.analysis.figures import figure
 from octant.failure import Exit
 from octant.limit import Best, Known
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 from octant.workloads.mpi.onesided import WORKLOAD
 
@@ -54,7 +54,7 @@ def test_types_and_operations_are_those_asked_for(run_kernel: KernelRuns) -> Non
     types, operations = "type=int64,int32,uint8,float,double", "op=sum,prod,min,max,band,bor,bxor,replace,no-op"
     done = run_kernel("mpi/onesided", "pattern=get-accumulate", types, operations, "bytes=24", *TINY)
     assert len(done.failures) == 6  # bits of real numbers
-    assert all("bits" in failure.reason for failure in done.failures)
+    assert all("bitwise" in failure.reason for failure in done.failures)
     assert all(one.passed for one in done.points)
     assert len(done.points) == 5 * 9 - 6
 
@@ -88,14 +88,17 @@ def test_two_that_find_the_same_value_are_seen_although_the_sum_is_right(run_ker
     ("words", "reason"),
     [
         ("pattern=put-local completion=lock", "MPI_Win_flush_local); try completion=flush"),
-        ("pattern=put barrier=inside", "there is one origin); try barrier=outside"),
-        ("pattern=all-put-all barrier=inside completion=fence", "ends together in any case); try barrier=outside"),
+        ("pattern=put barrier=inside", "the pattern has one origin); try barrier=outside"),
+        (
+            "pattern=all-put-all barrier=inside completion=fence",
+            "always ends with a synchronisation); try barrier=outside",
+        ),
         ("pattern=fetch-and-op bytes=16", "one value of type int64); try bytes=8"),
         ("pattern=accumulate bytes=12", "have 8 bytes); try bytes=a multiple of 8"),
-        ("pattern=compare-and-swap type=float bytes=4", "whole numbers alone); try type=int64"),
+        ("pattern=compare-and-swap type=float bytes=4", "integers only); try type=int64"),
         ("pattern=accumulate op=no-op", "old value is fetched); try op=sum"),
-        ("pattern=counter op=max", "it adds one); try op=sum"),
-        ("pattern=passive-put completion=pscw", "makes no call); try completion=flush"),
+        ("pattern=counter op=max", "the pattern adds one); try op=sum"),
+        ("pattern=passive-put completion=pscw", "makes no MPI call); try completion=flush"),
     ],
 )
 def test_what_means_nothing_gets_a_sentence(run_kernel: KernelRuns, words: str, reason: str) -> None:
@@ -119,8 +122,8 @@ KNOWN = Known(machine().topology, {"memory traffic": {frozenset({("a", 0), ("a",
 
 
 def moved(pattern: str, length: int, origins: int, each: int, buffers: str = "rotating", hosts: str = "aa") -> Point:
-    """A step of 100 us in which each of so many origins moves `each` pieces of a length."""
-    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    """Return a step of 100 us in which each origin moves `each` pieces of a length."""
+    given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     counts = {"rounds": 1, "operations": origins * each}
     counts |= {"bytes_moved": origins * each * length, "bytes_of_one_origin": each * length}
     knobs = {"pattern": pattern, "buffers": buffers, "bytes": str(length)}
@@ -153,7 +156,7 @@ def test_what_is_complete_at_the_origin_alone_has_no_bandwidth() -> None:
     )
     found = figure(WORKLOAD, [local], "bandwidth")
     assert found.value is None
-    assert "nothing is counted as bytes_of_one_origin" in found.missing
+    assert "there is no count bytes_of_one_origin" in found.missing
     assert value(local, "operation rate") == pytest.approx(1 / 900e-9)
 
 

@@ -65,24 +65,24 @@ Transfers::~Transfers() {
 void Transfers::refuse_misfits(octant::Knobs const& knobs) const {
     std::string const size = std::to_string(element_.size());
     if (pattern_.local && knobs.word("completion") != "flush")
-        refuse(knobs, "completion", "it ends its operations with MPI_Win_flush_local", "flush");
+        refuse(knobs, "completion", "the pattern completes its operations with MPI_Win_flush_local", "flush");
     if (barrier_inside_ && (pattern_.shape == Shape::pair || pattern_.shape == Shape::one_to_all))
-        refuse(knobs, "barrier", "there is one origin", "outside");
+        refuse(knobs, "barrier", "the pattern has one origin", "outside");
     if (barrier_inside_ && (completion_ == Completion::fence || completion_ == Completion::pscw))
-        refuse(knobs, "barrier", "a step of completion=" + knobs.word("completion") + " ends together in any case",
-               "outside");
+        refuse(knobs, "barrier",
+               "a step of completion=" + knobs.word("completion") + " always ends with a synchronisation", "outside");
     if (single() && bytes_ != element_.size())
-        refuse(knobs, "bytes", "it works on one value of type " + knobs.word("type"), size);
+        refuse(knobs, "bytes", "the pattern uses one value of type " + knobs.word("type"), size);
     if (changes() && bytes_ % element_.size() != 0)
         refuse(knobs, "bytes", "values of type " + knobs.word("type") + " have " + size + " bytes",
                "a multiple of " + size);
     if (pattern_.operation == Operation::compare_and_swap && element_.real())
-        refuse(knobs, "type", "MPI compares whole numbers alone", "int64");
+        refuse(knobs, "type", "MPI compares integers only", "int64");
     if (pattern_.operation == Operation::accumulate && knobs.word("op") == "no-op")
-        refuse(knobs, "op", "MPI allows it where the old value is fetched", "sum");
-    if (counts() && knobs.word("op") != "sum") refuse(knobs, "op", "it adds one", "sum");
-    if (meet() && knobs.word("op") == "prod")
-        refuse(knobs, "op", "products of all ranks are more than its check can hold exactly", "sum");
+        refuse(knobs, "op", "MPI allows it only if the old value is fetched", "sum");
+    if (counts() && knobs.word("op") != "sum") refuse(knobs, "op", "the pattern adds one", "sum");
+    if (targets_one_rank() && knobs.word("op") == "prod")
+        refuse(knobs, "op", "the product over all ranks exceeds the exact range of the check", "sum");
 }
 
 void Transfers::set_up() {
@@ -111,7 +111,7 @@ void Transfers::touch() {
     own([&] { std::fill_n(window_->data(), links_.regions * region_bytes_, std::byte{0}); });
     ranks_->barrier();
     constexpr std::size_t most = std::size_t{1} << 30;  // counts are int
-    for (std::size_t k = 0; k < links_.out.size() && !meet(); ++k) {
+    for (std::size_t k = 0; k < links_.out.size() && !targets_one_rank(); ++k) {
         int const target = ready_[k].target;
         check(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window_->get()));
         for (std::size_t from = 0; from < region_bytes_; from += most) {

@@ -45,8 +45,10 @@ class Transfers {
     [[nodiscard]] bool changes() const { return pattern_.operation >= Operation::accumulate; }
     [[nodiscard]] bool single() const { return pattern_.operation >= Operation::fetch_and_op; }
     [[nodiscard]] bool fetches() const { return pattern_.operation >= Operation::get_accumulate; }
-    [[nodiscard]] bool meet() const { return pattern_.shape == Shape::all_to_one; }  // all reach the same places
-    [[nodiscard]] bool counts() const { return meet() && pattern_.operation == Operation::fetch_and_op; }
+    [[nodiscard]] bool targets_one_rank() const {
+        return pattern_.shape == Shape::all_to_one;
+    }  // all reach the same places
+    [[nodiscard]] bool counts() const { return targets_one_rank() && pattern_.operation == Operation::fetch_and_op; }
     void refuse_misfits(octant::Knobs const& knobs) const;
     void touch();
     void perform(std::size_t slot);

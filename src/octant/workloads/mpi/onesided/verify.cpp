@@ -54,8 +54,7 @@ octant::Results Transfers::verify() {
         barrier();  // all have read their windows
         epochs_->open();
     }
-    std::string const name = changes() ? "values that differ from what one operation after the other gives"
-                                       : "bytes that did not arrive as they were sent";
+    std::string const name = changes() ? "values that differ from sequential execution" : "wrong bytes received";
     return {{name, found.count(), "1", 0, found.where()}};
 }
 
@@ -103,8 +102,8 @@ void Transfers::verify_moved(octant::Mismatch& found, int pass) {
 void Transfers::verify_changed(octant::Mismatch& found) {
     std::size_t const values = bytes_ / element_.size();
     bool const compares = pattern_.operation == Operation::compare_and_swap;
-    int const origins = meet() ? ranks_->size() : 1;
-    bool const is_target = meet() ? ranks_->rank() == 0 : !acts();
+    int const origins = targets_one_rank() ? ranks_->size() : 1;
+    bool const is_target = targets_one_rank() ? ranks_->rank() == 0 : !acts();
     std::vector<double> expected(values);
     for (std::size_t i = 0; i < values; ++i) expected[i] = first_value(i);
     auto const each = [&](std::byte* base, auto const& body) {

@@ -6,7 +6,7 @@ namespace onesided {
 
 void check_ranks(octant::Comm const& comm, std::string const& kind) {
     if (kind == "shared" && comm.node().size() != comm.size())
-        throw octant::Refusal("cannot make a shared window (the ranks are on several nodes); try win=allocate",
+        throw octant::Refusal("cannot create a shared window (the ranks are on several nodes); try win=allocate",
                               octant::Exit::not_supported);
 }
 

@@ -1,4 +1,4 @@
-"""Messages between two ranks or with neighbours, by pattern and length: what MPI adds to the wire."""
+"""Point-to-point messages between two ranks or with neighbours, by pattern and length."""
 
 from octant import units
 from octant.limit import Known, Limit
@@ -8,7 +8,7 @@ from octant.record import Point, known_count
 from octant.workload import Messages, NoTraffic, Traffic, Workload
 from octant.workloads.mpi.p2p.step import step
 
-SHORT_BYTES = 65536  # below, a rate has no part in a message's time
+SHORT_BYTES = 65536  # below, bandwidth does not determine the time of a message
 
 
 def _length(point: Point) -> float:
@@ -16,25 +16,27 @@ def _length(point: Point) -> float:
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """Between ranks of one node: a message is at least read once and written once, at the memory's best rate.
+    """Return the memory limit within a node: a message is read once and written once.
 
-    `None` for short messages, and between nodes, whose link is not known here.
+    Return `None` for short messages and between nodes (the link is unknown).
     """
     hosts = {given.host for given in point.given}
     best = known.greatest("memory traffic")
     if len(hosts) > 1 or best is None or _length(point) < SHORT_BYTES or point.knobs["buffers"] != "rotating":
         return None
     moved = 2 * point.count("bytes_sent")
-    return Limit(moved / best.value, "one read and one write of each message at the best memory traffic of this run")
+    return Limit(
+        moved / best.value, "reading and writing each message once at the highest memory bandwidth of this run"
+    )
 
 
 _UNANSWERED = {
-    "duplex": "its two phases are two patterns: its metric `duplex` calibrates the model",
-    "partitioned": "the model has no messages in parts that are ready one by one",
-    "derived": "the model has no cost of layouts in memory",
-    "packed": "the model has no cost of layouts in memory",
-    "posted": "the model has no queues of receives",
-    "unexpected": "the model has no queues of messages",
+    "duplex": "its two phases are two patterns; the metric `duplex` calibrates the model",
+    "partitioned": "the model does not support partitioned messages",
+    "derived": "the model has no cost of non-contiguous data",
+    "packed": "the model has no cost of non-contiguous data",
+    "posted": "the model has no queue of posted receives",
+    "unexpected": "the model has no queue of unexpected messages",
     "large-count": "it is one message and its acknowledgement",
 }
 _NEIGHBOURS = {
@@ -47,11 +49,11 @@ _NEIGHBOURS = {
     "halo-3d": "halo-3d",
     "pingping": "pingping",
 }
-"""One message of each flow in a step, by the model's name of the pattern."""
+"""Patterns with one message per flow and step, with the name that the network model uses."""
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
-    """Messages in rotating buffers are what a program sends; hot buffers may stay in a cache."""
+    """Return the traffic of a step; data in hot buffers may stay in a cache."""
     pattern, length = point.knobs.get("pattern", "pingpong"), _length(point)
     rotating = point.knobs.get("buffers") == "rotating"
     text = f"messages of {units.bytes_text(length)}, {'rotating' if rotating else 'hot'} buffers"
@@ -78,48 +80,48 @@ def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
 
 
 def _over(how: Reduce) -> tuple[Reduce, ...]:
-    """As the Intel MPI Benchmarks: each rank's mean over the repetitions first."""
+    """Return the reduction of the Intel MPI Benchmarks: the mean over repetitions of each rank first."""
     return (steps("mean"), how, groups("max"))
 
 
 _LEAST = (ranks("max"), steps("min"))
-_IMB = "in the definition of the Intel MPI Benchmarks"
+_IMB = "as the Intel MPI Benchmarks define it"
 WORKLOAD = Workload(
-    summary="Messages between two ranks or with neighbours, by pattern and length",
+    summary="Point-to-point messages between two ranks or with neighbours, by pattern and length",
     metrics=(
         Metric(
             "time", "s", "lower", per("turns"),
-            note="of one message: half of there and back, all of an exchange, or a window's time over its messages",
+            note="one message: half a round trip, one exchange, or the time of a window over its messages",
         ),
         Metric(
             "bandwidth", "B/s", "higher", rate("bytes_passed"),
-            note="as IMB counts: X/t between two ranks for messages of X bytes, 2X/t sendrecv, biband; 4X/t exchange",
+            note="as IMB counts: X bytes in time t is X/t; 2X/t for sendrecv and biband; 4X/t for exchange",
         ),
-        Metric("message rate", "1/s", "higher", rate("messages"), note="messages of all ranks a second"),
+        Metric("message rate", "1/s", "higher", rate("messages"), note="all ranks"),
         Metric("t_avg", "s", "lower", per("turns", over=_over(ranks("mean"))), note=f"mean over ranks, {_IMB}"),
-        Metric("t_min", "s", "lower", per("turns", over=_over(ranks("min"))), note=f"quickest rank, {_IMB}"),
+        Metric("t_min", "s", "lower", per("turns", over=_over(ranks("min"))), note=f"fastest rank, {_IMB}"),
         Metric("t_max", "s", "lower", per("turns", over=_over(ranks("max"))), note=f"slowest rank, {_IMB}"),
         Metric(
             "mean bandwidth", "B/s", "higher",
             rate("bytes_passed", over=(steps("mean"), ranks("max"), groups("sum"))),
-            note="of the mean time, as the benchmarks of Ohio State University print it",
+            note="from the mean time (as the OSU benchmarks)",
         ),
         Metric(
             "duplex", "1", "lower",
             derived(lambda both, one: both / one, seconds("phase/both_ways"), seconds("phase/one_way")),
-            note="time of a window each way at once over that of one window: 1 to 2, of pattern=duplex",
+            note="time of windows in both directions over that of one window: 1 to 2 (pattern=duplex)",
         ),
         Metric(
             "perceived bandwidth", "B/s", "higher", rate("bytes_passed", of="phase/late"),
-            note="a message over the time from its last part's readiness to arrival, of pattern=partitioned",
+            note="message length over the time from the last ready part to arrival (pattern=partitioned)",
         ),
         Metric(
             "HPCC time", "s", "lower", per("turns", over=(*_LEAST, groups("max"))),
-            note="the least of all, as HPC Challenge has it",
+            note="shortest time (as HPC Challenge)",
         ),
         Metric(
             "HPCC bandwidth", "B/s", "higher", rate("bytes_passed", over=(*_LEAST, groups("sum"))),
-            note="of the least time",
+            note="from the shortest time",
         ),
     ),
     bounded_by=("memory traffic",),

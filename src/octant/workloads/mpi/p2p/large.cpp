@@ -85,8 +85,8 @@ class Large {
                 lengths.add("rank " + std::to_string(group_.rank()) + ", " + std::to_string(arrived_) + " of " +
                             std::to_string(bytes_) + " B from rank 0");
         }
-        return {{"bytes that did not arrive as they were sent", contents.count(), "1", 0, contents.where()},
-                {"messages of another length", lengths.count(), "1", 0, lengths.where()}};
+        return {{"wrong bytes received", contents.count(), "1", 0, contents.where()},
+                {"messages of wrong length", lengths.count(), "1", 0, lengths.where()}};
     }
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 

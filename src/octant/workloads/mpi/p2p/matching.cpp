@@ -43,7 +43,7 @@ class Matching {
         if (spoils_queue_ && depth_ == 1) in_[0] ^= 1U;
         for (std::size_t i = 0; i < depth_; ++i)
             wrong.compare({in_.data() + i * entry_bytes, entry_bytes}, group_.rank(), pair_.peer, static_cast<int>(i));
-        checks.push_back({"bytes of the queue that are not as they were sent", wrong.count(), "1", 0, wrong.where()});
+        checks.push_back({"wrong bytes in queued messages", wrong.count(), "1", 0, wrong.where()});
         return checks;
     }
     // The check of the queue is the fourth here, so what is stale for other rows has the number behind it.
@@ -58,8 +58,8 @@ class Matching {
         int found = 0;
         octant::check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found));
         if (found == 0 || depth_ == 0 || tag(depth_ - 1) <= *most) return;
-        throw octant::Refusal("cannot make a queue of depth=" + std::to_string(depth_) +
-                                  " (the library's tags end at " + std::to_string(*most) +
+        throw octant::Refusal("cannot create a queue of depth=" + std::to_string(depth_) +
+                                  " (the largest tag of the MPI library is " + std::to_string(*most) +
                                   "); try depth=" + std::to_string(*most - first_tag),
                               octant::Exit::not_supported);
     }

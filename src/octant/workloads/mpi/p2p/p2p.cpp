@@ -23,33 +23,36 @@ std::size_t rounds(octant::Context const& context, std::size_t bytes) {
 
 octant::KernelInfo shared_info() {
     using octant::KnobKind;
-    return {
-        .knobs =
-            {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::int64_t{1} << 34U},
-             {"source",
-              KnobKind::word,
-              "specific",
-              "whom receives name: the sender, or any (MPI_ANY_SOURCE)",
-              {"specific", "any"}},
-             {"buffers",
-              KnobKind::word,
-              "hot",
-              "hot: the same one each time; rotating: never one that a cache still holds",
-              {"hot", "rotating"}},
-             {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096},
-             {"window",
-              KnobKind::integer,
-              "64",
-              "messages in flight from each sender: uniband, biband, duplex, fan-in, fan-out",
-              {},
-              1,
-              4096},
-             {"parts", KnobKind::integer, "8", "parts of a message: partitioned", {}, 1, 4096},
-             {"depth", KnobKind::integer, "100", "entries of the queue: posted, unexpected", {}, 0, 100'000},
-             {"block", KnobKind::bytes, "8", "length of a block, which lie two of it apart: derived, packed", {}, 1}},
-        .pace = octant::Pace::steps,
-        .sync = octant::Sync::none,
-        .least_ranks = 2};
+    return {.knobs = {{"bytes", KnobKind::bytes, "8", "message size", {}, 0, std::int64_t{1} << 34U},
+                      {"source",
+                       KnobKind::word,
+                       "specific",
+                       "source argument of receives: the sender, or MPI_ANY_SOURCE",
+                       {"specific", "any"}},
+                      {"buffers",
+                       KnobKind::word,
+                       "hot",
+                       "hot: the same buffer in each call; rotating: a buffer that is not in the caches",
+                       {"hot", "rotating"}},
+                      {"rotation", KnobKind::bytes, "64MiB", "memory size of rotating buffers", {}, 4096},
+                      {"window",
+                       KnobKind::integer,
+                       "64",
+                       "messages in flight per sender (uniband, biband, duplex, fan-in, fan-out)",
+                       {},
+                       1,
+                       4096},
+                      {"parts", KnobKind::integer, "8", "partitions of a message (partitioned)", {}, 1, 4096},
+                      {"depth", KnobKind::integer, "100", "queue length (posted, unexpected)", {}, 0, 100'000},
+                      {"block",
+                       KnobKind::bytes,
+                       "8",
+                       "block size of the strided layout; stride: two blocks (derived, packed)",
+                       {},
+                       1}},
+            .pace = octant::Pace::steps,
+            .sync = octant::Sync::none,
+            .least_ranks = 2};
 }
 
 octant::Counts counts(octant::Comm const& group, std::int64_t messages, std::int64_t bytes, std::int64_t turns,
@@ -125,9 +128,9 @@ octant::Results Messages::verify(std::vector<Piece> const& out, std::vector<Piec
     sent_ = count_;
     out_.widen();
     in_.widen();
-    return {{"bytes that did not arrive as they were sent", contents_.count(), "1", 0, contents_.where()},
-            {"messages of another length", lengths_.count(), "1", 0, lengths_.where()},
-            {"bytes changed that belong to no message", others_.count(), "1", 0, others_.where()}};
+    return {{"wrong bytes received", contents_.count(), "1", 0, contents_.where()},
+            {"messages of wrong length", lengths_.count(), "1", 0, lengths_.where()},
+            {"bytes changed outside of messages", others_.count(), "1", 0, others_.where()}};
 }
 
 void Messages::fill(std::vector<Piece> const& out, int pass) {

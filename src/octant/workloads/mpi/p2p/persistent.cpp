@@ -14,7 +14,7 @@ void check_sets(octant::Context const& context, std::size_t sets) {
     if (sets <= most_sets) return;
     throw octant::Refusal(
         "cannot rotate persistent requests over " + std::to_string(sets) +
-            " places (each is bound to one); try buffers=hot, longer messages, or rotation=" +
+            " buffers (too many requests); try buffers=hot, longer messages, or rotation=" +
             std::to_string(static_cast<std::size_t>(context.knobs.integer("rotation")) * most_sets / sets),
         octant::Exit::not_supported);
 }
@@ -182,7 +182,7 @@ class Partitioned {
         if (OCTANT_HAS_PARTITIONED == 0) throw octant::not_in_library("MPI_Psend_init");
         if (messages_.count() % parts_ != 0)
             throw octant::Refusal("cannot send " + std::to_string(messages_.count()) + " B in parts=" +
-                                      std::to_string(parts_) + " (they have equal lengths); try parts=1",
+                                      std::to_string(parts_) + " (the size is not a multiple of parts); try parts=1",
                                   octant::Exit::not_supported);
         check_members(context);
         check_sets(context, messages_.out().count());
@@ -211,7 +211,7 @@ class Partitioned {
         if (!groups.idle(context.world.size()).empty())
             throw octant::Refusal(
                 "cannot use groups=" + context.knobs.word("groups") +
-                    " with pattern=partitioned (Open MPI hangs unless all ranks take part); try groups=all",
+                    " with pattern=partitioned (Open MPI deadlocks unless all ranks take part); try groups=all",
                 octant::Exit::not_supported);
 #endif
     }

@@ -14,7 +14,7 @@ _MOST_CHECKED = 8 << 20  # bytes of a window that are compared
 
 @dataclass(frozen=True)
 class _Sent:
-    """What a pattern sends in a step, in messages."""
+    """Number of messages of a pattern per step."""
 
     messages: int  # of all ranks
     turns: int  # one after the other
@@ -26,7 +26,7 @@ _Pattern = Callable[[int, int], _Sent]
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One step of a pattern.
+    """Return one step of a pattern.
 
     Memory is that of two messages of a rank, of all that rotate, or of a window as far as it is compared.
     """
@@ -51,7 +51,7 @@ def _ring(messages: int, passed: int) -> _Pattern:
 
 def _halo(dimensions: int) -> _Pattern:
     def of(ranks: int, _window: int) -> _Sent:
-        """Two faces of each rank in every dimension of more than one rank; MPI_Dims_create spreads all factors."""
+        """Return two faces of each rank in every dimension with several ranks (as MPI_Dims_create)."""
         faces = 2 * min(dimensions, _prime_factors(ranks))
         return _Sent(faces * ranks, 1, 2 * faces)
 

@@ -12,7 +12,7 @@ from kernel_run import MORE_RANKS, KernelRuns
 from octant.analysis.figures import figure
 from octant.failure import Exit
 from octant.limit import Best, Known
-from octant.record import Given, Point
+from octant.record import Point, RankResources
 from octant.workload import NoTraffic, Traffic
 from octant.workloads.mpi.p2p import WORKLOAD
 
@@ -42,14 +42,14 @@ QUEUES = {"posted", "unexpected"}
 
 
 def failing(fault: int, pattern: str) -> int:
-    """The check that the fault is for: queues have one of their own; what is stale or swapped has wrong contents."""
+    """Return the check that must detect a fault: queues have a separate one."""
     if pattern in QUEUES and fault == 3:
         return 3
     return 0 if fault > 2 or (fault, pattern) == (1, "isendrecv") else fault  # its status is undefined in MPICH
 
 
 def pingpong(length: int, ns: int, buffers: str = "rotating", hosts: tuple[str, str] = ("a", "a")) -> Point:
-    given = tuple(Given(host, (0,), ((0,),)) for host in hosts)
+    given = tuple(RankResources(host, (0,), ((0,),)) for host in hosts)
     knobs = {"pattern": "pingpong", "bytes": str(length), "buffers": buffers}
     return point("steps", counts=there_and_back(length), knobs=knobs, lanes=(lane([ns] * 8),), ranks=2, given=given)
 

@@ -12,8 +12,9 @@ Shape blocks(octant::Context& context) {
     std::int64_t const asked = context.knobs.integer("bytes"), block = std::min(context.knobs.integer("block"), asked);
     std::int64_t const used = block == 0 ? 0 : asked / block * block;
     if (used > std::int64_t{1} << 30U)
-        throw octant::Refusal("cannot lay out " + std::to_string(used) + " B in blocks (at most 1 GiB); try bytes=1GiB",
-                              octant::Exit::not_supported);
+        throw octant::Refusal(
+            "cannot create a strided layout of " + std::to_string(used) + " B (at most 1 GiB); try bytes=1GiB",
+            octant::Exit::not_supported);
     context.note_rounded(asked, used);
     return {static_cast<std::size_t>(used), static_cast<std::size_t>(block), 2 * static_cast<std::size_t>(block)};
 }

@@ -1,4 +1,4 @@
-"""Rings: every rank exchanges with both neighbours, in the order of the ranks and in random orders (HPC Challenge)."""
+"""Rings: each rank exchanges messages with both neighbours, in rank order and random orders (HPC Challenge)."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -15,13 +15,13 @@ from octant.workload import Curve, Traffic, Workload
 from octant.workloads.mpi.ring.step import step
 
 _OF_HPCC = {"order": "random", "bytes": "2000000", "loops": "1", "buffers": "hot"}
-"""The ring of HPC Challenge's bandwidth, of which no run is needed: nothing is computed."""
+"""Knobs of HPC Challenge's ring bandwidth, which the model predicts without a run (no computation)."""
 
 Statistic = Callable[[NDArray[np.float64]], float]
 
 
 def _message_seconds(statistic: Statistic) -> Callable[[Point, Samples], float]:
-    """Of a message: half an exchange of the slowest rank, each ring's by `statistic`, rings averaged geometrically."""
+    """Return the time of a message: half an exchange of the slowest rank; geometric mean over rings."""
 
     def of(point: Point, samples: Samples) -> float:
         logs = [
@@ -35,7 +35,7 @@ def _message_seconds(statistic: Statistic) -> Callable[[Point, Samples], float]:
 
 
 def _by_ring(point: Point, samples: Samples, group: int) -> Iterable[NDArray[np.float64]]:
-    """Times of the slowest rank, ns, for each ring that was measured; nothing where the record keeps no samples."""
+    """Return the times of the slowest rank for each ring, ns; empty if the record contains no samples."""
     of = [one for one in samples.series if one.head.group == group]
     steps = [one.values[point.warmup :] for one in of if one.head.name == "step"]
     rings = next((one.values[point.warmup :] for one in of if one.head.name == "reading/ring"), None)
@@ -63,7 +63,7 @@ def _bandwidth(statistic: Statistic) -> Callable[[Point, Samples], float]:
 
 
 def _traffic(_machine: Machine, point: Point) -> Traffic:
-    """In the time of a message, half an exchange, half of each of the two messages is carried."""
+    """Return the traffic of half an exchange: half of each of the two messages."""
     order = point.knobs["order"]
     half = point.count("bytes_sent") / max(1, point.count("messages")) / 2
     cached = point.knobs.get("buffers", "hot") != "rotating"
@@ -72,18 +72,18 @@ def _traffic(_machine: Machine, point: Point) -> Traffic:
 
 
 WORKLOAD = Workload(
-    summary="An exchange with both neighbours in ordered or random rings",
+    summary="Exchange with both neighbours in ordered or random rings",
     metrics=(
         Metric(
             "time", "s", "lower", custom(_message_seconds(_median)),
-            note="of a message: half an exchange of the slowest rank; median of each ring, their geometric mean",
+            note="one message: half an exchange of the slowest rank; geometric mean of the medians of rings",
         ),
-        Metric("bandwidth", "B/s", "higher", custom(_bandwidth(_median)), note="of each rank one way"),
+        Metric("bandwidth", "B/s", "higher", custom(_bandwidth(_median)), note="each rank, one direction"),
         Metric(
             "HPCC time", "s", "lower", custom(_message_seconds(_least)),
-            note="with the least time of each ring, as HPCC; of one method, where HPCC takes the better of two",
+            note="from the shortest time of each ring (as HPCC, for one method; HPCC takes the faster of two)",
         ),
-        Metric("HPCC bandwidth", "B/s", "higher", custom(_bandwidth(_least)), note="one way, in that time"),
+        Metric("HPCC bandwidth", "B/s", "higher", custom(_bandwidth(_least)), note="one direction, from HPCC time"),
     ),
     pictures=(Curve("bytes", each=("order", "method", "buffers")),),
     traffic=_traffic,

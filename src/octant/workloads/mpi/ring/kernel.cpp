@@ -22,31 +22,30 @@ struct Neighbours {
 class Ring {
   public:
     static octant::KernelInfo info() {
-        return {
-            .knobs =
-                {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
-                 {"order",
-                  KnobKind::word,
-                  "random",
-                  "ordered: as ranks are numbered; random: orders that the seed draws, one after the other",
-                  {"ordered", "random"}},
-                 {"rings", KnobKind::integer, "30", "how many random orders", {}, 1, 10'000},
-                 {"loops", KnobKind::integer, "5", "exchanges that are timed at once", {}, 1, 1'000'000},
-                 {"seed", KnobKind::integer, "1", "of the random orders"},
-                 {"method",
-                  KnobKind::word,
-                  "sendrecv",
-                  "sendrecv: to the right, then to the left; nonblocking: both ways at once",
-                  {"sendrecv", "nonblocking"}},
-                 {"buffers",
-                  KnobKind::word,
-                  "hot",
-                  "hot: the same each time; rotating: never one that a cache still holds; zero: never written",
-                  {"hot", "rotating", "zero"}},
-                 {"rotation", KnobKind::bytes, "64MiB", "how far rotating buffers walk before they return", {}, 4096}},
-            .pace = octant::Pace::steps,
-            .sync = octant::Sync::dissemination,
-            .readings = {{"ring", "1"}}};
+        return {.knobs = {{"bytes", KnobKind::bytes, "8", "message size", {}, 0, std::numeric_limits<int>::max()},
+                          {"order",
+                           KnobKind::word,
+                           "random",
+                           "order of ranks in the ring: by number, or random",
+                           {"ordered", "random"}},
+                          {"rings", KnobKind::integer, "30", "number of random orders", {}, 1, 10'000},
+                          {"loops", KnobKind::integer, "5", "exchanges per timed step", {}, 1, 1'000'000},
+                          {"seed", KnobKind::integer, "1", "seed of the random orders"},
+                          {"method",
+                           KnobKind::word,
+                           "sendrecv",
+                           "sendrecv: right, then left; nonblocking: both directions simultaneously",
+                           {"sendrecv", "nonblocking"}},
+                          {"buffers",
+                           KnobKind::word,
+                           "hot",
+                           "hot: the same buffer in each exchange; rotating: a buffer that is not in the caches; zero: "
+                           "never written",
+                           {"hot", "rotating", "zero"}},
+                          {"rotation", KnobKind::bytes, "64MiB", "memory size of rotating buffers", {}, 4096}},
+                .pace = octant::Pace::steps,
+                .sync = octant::Sync::dissemination,
+                .readings = {{"ring", "1"}}};
     }
 
     explicit Ring(octant::Context& context)
@@ -101,8 +100,8 @@ class Ring {
             compare_order(ring, next, places);
         }
         if (spoilt_ == 0 && bytes_ == 0) bytes.add("rank " + std::to_string(me) + ", a message of no bytes");
-        return {{"bytes that did not arrive as they were sent", bytes.count(), "1", 0, bytes.where()},
-                {"neighbours that rank 0 has otherwise", places.count(), "1", 0, places.where()}};
+        return {{"wrong bytes received", bytes.count(), "1", 0, bytes.where()},
+                {"neighbours that differ from those of rank 0", places.count(), "1", 0, places.where()}};
     }
 
     void corrupt(std::size_t check) { spoilt_ = static_cast<int>(check); }

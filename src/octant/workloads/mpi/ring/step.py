@@ -11,7 +11,7 @@ _LINE = 64  # bytes between places, so that none shares a cache line
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """A step of `loops` exchanges; also a rank alone sends, to itself."""
+    """Return a step of `loops` exchanges; a single rank sends to itself."""
     length, messages = parse_bytes(knobs["bytes"]), 2 * int(knobs["loops"]) * ranks
     stride = -(-2 * length // _LINE) * _LINE + _LINE
     places = max(2, parse_bytes(knobs["rotation"]) // stride) if knobs["buffers"] == "rotating" else 1

@@ -1,4 +1,4 @@
-"""What it takes until ranks can send messages: MPI_Init, first messages, memory for each peer, sessions."""
+"""Start-up of MPI: MPI_Init, connection setup by first messages, memory per peer, sessions."""
 
 from octant.metric import Metric, custom, derived, groups, ranks, reading, seconds, steps
 from octant.record import Point, Samples
@@ -18,26 +18,26 @@ def _over(first_s: float, steady_s: float) -> float:
 
 
 WORKLOAD = Workload(
-    summary="MPI_Init, first messages against later ones, memory for each peer, sessions",
+    summary="Start-up of MPI: MPI_Init, first messages compared with later ones, memory per peer, sessions",
     metrics=(
-        Metric("init", "s", "lower", custom(_init), note="MPI_Init_thread on the first rank; a launch is a sample"),
-        Metric("first", "s", "lower", reading("first", over=TYPICAL), note="first message there and back, of pairs"),
-        Metric("steady", "s", "lower", reading("steady", over=TYPICAL), note="later messages there and back"),
-        Metric("slowest first", "s", "lower", reading("first", over=WORST), note="of all pairs"),
+        Metric("init", "s", "lower", custom(_init), note="MPI_Init_thread of the first rank; one sample per launch"),
+        Metric("first", "s", "lower", reading("first", over=TYPICAL), note="first round trip of a pair"),
+        Metric("steady", "s", "lower", reading("steady", over=TYPICAL), note="later round trips of a pair"),
+        Metric("slowest first", "s", "lower", reading("first", over=WORST), note="slowest pair"),
         Metric(
             "first over steady", "1", "lower",
             derived(_over, reading("first", over=TYPICAL), reading("steady", over=TYPICAL)),
-            note="1: the first message is like any other",
+            note="1: no connection setup",
         ),
-        Metric("late", "s", "lower", reading("late", over=WORST), note="by which one of a pair was ready last"),
+        Metric("late", "s", "lower", reading("late", over=WORST), note="arrival difference of the two ranks of a pair"),
         Metric("resident", "B", "lower", reading("resident", over=WORST), note="memory of a rank after MPI_Init"),
         Metric(
             "memory per peer", "B", "lower", reading("per peer", over=WORST),
-            note="by which a rank grew at its first messages, over the ranks that it sent to",
+            note="memory growth per rank that received a first message",
         ),
         Metric("session init", "s", "lower", seconds("phase/init"), note="MPI_Session_init"),
-        Metric("session communicator", "s", "lower", seconds("phase/communicator"), note="of all ranks"),
-        Metric("session finalize", "s", "lower", seconds("phase/finalize"), note="with the communicator"),
+        Metric("session communicator", "s", "lower", seconds("phase/communicator"), note="communicator of all ranks"),
+        Metric("session finalize", "s", "lower", seconds("phase/finalize"), note="including the communicator"),
     ),
     step=step,
     smoke={"pattern": "first,sessions"},

@@ -109,8 +109,8 @@ Contact contact_of(Pair& pair, std::int64_t exchanges) {
 
 std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
-    return {{"bytes", KnobKind::bytes, "8", "length of a message", {}, 0, std::numeric_limits<int>::max()},
-            {"exchanges", KnobKind::integer, "20", "messages there and back after the first one", {}, 1, 100'000}};
+    return {{"bytes", KnobKind::bytes, "8", "message size", {}, 0, std::numeric_limits<int>::max()},
+            {"exchanges", KnobKind::integer, "20", "round trips after the first one", {}, 1, 100'000}};
 }
 
 int rounds_of(int ranks) { return ranks + ranks % 2 - 1; }

@@ -29,9 +29,7 @@ class FirstMessages {
         : context_(context), found_(startup::Contacts::of_numbers(context.after_init)) {
         if (context.group.size() != context.world.size() || found_.bytes != context.knobs.integer("bytes"))
             throw octant::Refusal(
-                "cannot send a first message twice (it is sent once in a launch, between all ranks, with the first "
-                "value "
-                "of each knob); try groups=all, and one value of each knob",
+                "cannot measure the first message twice in a launch; use groups=all and one value per knob",
                 octant::Exit::not_supported);
     }
 
@@ -51,7 +49,7 @@ class FirstMessages {
         octant::Mismatch wrong;
         startup::meet_all(context_.group, static_cast<std::size_t>(found_.bytes), &wrong, spoilt_);
         if (found_.wrong > 0) wrong.add("rank " + std::to_string(context_.group.rank()) + ", a first message");
-        return {{"bytes that did not arrive as they were sent", wrong.count(), "1", 0, wrong.where()}};
+        return {{"wrong bytes received", wrong.count(), "1", 0, wrong.where()}};
     }
     void corrupt(std::size_t) { spoilt_ = true; }
 

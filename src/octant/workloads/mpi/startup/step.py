@@ -9,7 +9,7 @@ from octant.units import parse_bytes
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One repetition of pattern=first; memory is that of one message each way in every rank.
+    """Return one repetition of pattern=first; memory is that of one message each way in every rank.
 
     Raises:
         ValueError: pattern=sessions opens and closes sessions, and counts no messages.

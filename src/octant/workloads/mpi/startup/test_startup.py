@@ -17,7 +17,7 @@ def test_first_messages_are_sent_once_and_other_values_are_refused(run_kernel: K
     done = run_kernel("mpi/startup", "pattern=first", "bytes=8,64", *QUICK)
     assert done.code == 3, done.stderr
     assert [point.knobs["bytes"] for point in done.points] == ["8"]
-    assert "cannot send a first message twice" in done.failures[0].reason
+    assert "cannot measure the first message twice" in done.failures[0].reason
     (point,) = done.points
     assert sum(readings(point, "first")) == sum(readings(point, "steady")) == 2  # however many repetitions there were
     init = figure(WORKLOAD, [point], "init").value

@@ -1,20 +1,20 @@
-"""Threads of a rank that call MPI at the same time: messages and collective calls, as in IMB-MT."""
+"""MPI calls by several threads of each rank: messages and collective operations (as IMB-MT)."""
 
 from octant.metric import Metric, groups, per, ranks, rate, result, steps
 from octant.workload import Bars, Curve, Workload
 from octant.workloads.mpi.threads.step import step
 
-_T = "as IMB: mean over steps, then {} over ranks"
+_T = "mean over steps, {} over ranks (as IMB)"
 
 WORKLOAD = Workload(
-    summary="Messages and collective calls of several threads of each rank at the same time",
+    summary="MPI_THREAD_MULTIPLE: messages and collective calls by several threads of each rank",
     metrics=(
-        Metric("time", "s", "lower", per("turns"), note="of one operation as each thread sees it; pingpong: one way"),
-        Metric("bandwidth", "B/s", "higher", rate("bytes_passed"), note="of a rank's threads, with IMB's factors"),
-        Metric("message rate", "message/s", "higher", rate("messages"), note="of all threads of all ranks"),
+        Metric("time", "s", "lower", per("turns"), note="one operation of a thread; pingpong: one direction"),
+        Metric("bandwidth", "B/s", "higher", rate("bytes_passed"), note="all threads of a rank, with IMB's factors"),
+        Metric("message rate", "message/s", "higher", rate("messages"), note="all threads of all ranks"),
         Metric(
             "t_min", "s", "lower", per("turns", over=(steps("mean"), ranks("min"), groups("max"))),
-            note=_T.format("least"),
+            note=_T.format("minimum"),
         ),
         Metric(
             "t_avg", "s", "lower", per("turns", over=(steps("mean"), ranks("mean"), groups("max"))),
@@ -22,11 +22,11 @@ WORKLOAD = Workload(
         ),
         Metric(
             "t_max", "s", "lower", per("turns", over=(steps("mean"), ranks("max"), groups("max"))),
-            note=_T.format("greatest"),
+            note=_T.format("maximum"),
         ),
         Metric(
-            "begin and end of threads", "s", "lower", result("begin and end of threads"),
-            note="part of each step that is no message, divided among its repeats",
+            "fork-join overhead", "s", "lower", result("fork-join overhead"),
+            note="time of starting and joining threads per repeat",
         ),
     ),
     pictures=(Curve("bytes", "time", each=("pattern", "threads")), Bars("threads", "message rate")),

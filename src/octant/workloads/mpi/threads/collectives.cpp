@@ -41,7 +41,7 @@ void check_sums(Lanes& lanes, Call const& call, bool receives, void (*run)(Lane&
 }
 
 struct Allreduce {
-    static constexpr char const* check_name = "elements that are not the sum";
+    static constexpr char const* check_name = "wrong sums";
     // Each rank has to send what it has and what it has the sums of: twice its part of the others'.
     static std::int64_t bytes_sent(Call const& call) {
         return std::int64_t{2} * call.bytes * (call.group.size() - 1) / call.group.size();
@@ -62,7 +62,7 @@ struct Reduce {
 };
 
 struct Bcast {
-    static constexpr char const* check_name = "bytes that did not arrive as they were sent";
+    static constexpr char const* check_name = "wrong bytes received";
     static std::int64_t bytes_sent(Call const& call) { return call.group.rank() == root ? call.bytes : 0; }
     static void run(Lane& lane, Call const& call) {
         octant::check(
@@ -75,7 +75,7 @@ struct Bcast {
 };
 
 struct Barrier {
-    static constexpr char const* check_name = "ranks that left before the last one came";
+    static constexpr char const* check_name = "ranks that left before the last had entered";
     static std::int64_t bytes_sent(Call const&) { return 0; }
     static void run(Lane& lane, Call const&) { octant::check(MPI_Barrier(lane.comm)); }
     // Each rank in turn comes late. Ranks of several hosts have no clock in common.
@@ -104,8 +104,8 @@ class Kernel {
         info.takes = [](int, int threads, octant::Knobs const& knobs) -> std::optional<octant::Refusal> {
             if (threads == 1 || knobs.word("comms") == "each") return {};
             return octant::Refusal(
-                "cannot share a communicator among threads in a collective call (MPI has one such call at a time for "
-                "each communicator); try comms=each",
+                "cannot share a communicator between threads in collective calls (MPI allows one at a time); try "
+                "comms=each",
                 octant::Exit::not_supported);
         };
         return info;

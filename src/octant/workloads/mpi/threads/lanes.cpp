@@ -15,21 +15,21 @@ octant::KernelInfo shared_info() {
     return {.knobs = {{"bytes",
                        KnobKind::bytes,
                        "8",
-                       "length of a message, or of what a collective call takes",
+                       "message size, or buffer size of a collective call",
                        {},
                        0,
                        std::numeric_limits<int>::max()},
                       {"comms",
                        KnobKind::word,
                        "each",
-                       "each: every thread has a communicator of its own; one: they share one, with a tag each",
+                       "each: one communicator per thread; one: a common communicator with one tag per thread",
                        {"each", "one"}},
-                      {"window", KnobKind::integer, "64", "of uniband and biband: messages in flight", {}, 1, 100'000},
-                      {"repeats", KnobKind::integer, "32", "operations of each thread in a step", {}, 1, 1'000'000},
+                      {"window", KnobKind::integer, "64", "messages in flight (uniband, biband)", {}, 1, 100'000},
+                      {"repeats", KnobKind::integer, "32", "operations per thread and step", {}, 1, 1'000'000},
                       {"oversubscribe",
                        KnobKind::word,
                        "no",
-                       "yes: also more threads than hardware threads, which wait for each other's time slices",
+                       "yes: allow more threads than hardware threads (they share time slices)",
                        {"no", "yes"}}},
             .pace = octant::Pace::steps,
             .sync = octant::Sync::none,
@@ -48,9 +48,8 @@ Lanes::Lanes(octant::Context& context, std::size_t places)
       wrong_(all_.size()) {
     if (context.share_cores && context.knobs.word("oversubscribe") == "no")
         throw octant::Refusal(
-            "cannot let more threads than hardware threads call MPI (they wait for each other's time slices); try "
-            "fewer "
-            "ranks or threads, or oversubscribe=yes",
+            "cannot use more threads than hardware threads (they would share time slices); try fewer ranks or threads, "
+            "or oversubscribe=yes",
             octant::Exit::not_supported);
     std::size_t const stride = memory_.size() / (2 * places * all_.size());
     std::uint8_t* next = memory_.data();
@@ -132,7 +131,7 @@ octant::Results Lanes::results() const {
     double least_s = 1;
     for (int i = 0; i < trials; ++i)
         least_s = std::min(least_s, context_.seconds_of([&] { on_each([](Lane&, int) {}); }));
-    return {{"begin and end of threads", least_s, "s"}};
+    return {{"fork-join overhead", least_s, "s"}};
 }
 
 }  // namespace lanes

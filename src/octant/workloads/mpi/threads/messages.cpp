@@ -186,7 +186,7 @@ class Kernel {
     octant::Results verify() {
         auto const sources = Pattern::sources(partners_, lanes_.window());
         if (partners_.plays) lanes_.check([this](Lane& lane) { Pattern::run(lane, call_); }, sources);
-        return {lanes_.found("bytes that did not arrive as they were sent")};
+        return {lanes_.found("wrong bytes received")};
     }
     void corrupt(std::size_t) { lanes_.corrupt(); }
 

@@ -13,7 +13,7 @@ _LINE, _FLOAT_BYTES = 64, 4
 
 @dataclass(frozen=True)
 class _Sent:
-    """What the threads of one number send in an operation, in messages."""
+    """Number of messages per operation of the threads with one number."""
 
     messages: int  # of all ranks
     turns: int
@@ -58,5 +58,5 @@ def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
 
 
 def _held(length: int, places: int, lanes: int) -> int:
-    """Bytes of messages both ways, each on lines of its own."""
+    """Return the bytes of messages both ways, each on lines of its own."""
     return 2 * places * (-(-length // _LINE) * _LINE + _LINE) * lanes

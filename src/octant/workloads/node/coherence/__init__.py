@@ -1,4 +1,4 @@
-"""What a line of memory costs that several hardware threads use: passed on, shared by accident, flushed."""
+"""Cache coherence: transfer of a cache line between hardware threads, false sharing, flush instructions."""
 
 from octant.metric import Metric, derived, first_of, of_pairs, per, seconds
 from octant.workload import Bars, Matrix, Workload
@@ -6,7 +6,7 @@ from octant.workloads.node.coherence import pairs
 from octant.workloads.node.coherence.step import step
 
 WORKLOAD = Workload(
-    summary="A line of memory between hardware threads: passed on, shared by accident, flushed",
+    summary="Cache coherence: core-to-core latency, false sharing, cost of cache flushes",
     metrics=(
         Metric(
             "time", "s", "lower",
@@ -15,18 +15,18 @@ WORKLOAD = Workload(
                 per("additions", of="phase/near"),
                 per("lines", of="phase/flushing"),
             ),
-            note="of a line one way, the median pair; of an atomic addition (sharing); of a line (flush)",
+            note="one-way transfer, median pair (pairs); atomic addition (sharing); flush of a line (flush)",
         ),
-        Metric("nearest", "s", "lower", of_pairs(pairs.one_way, "min"), note="one way, of the pair that is quickest"),
-        Metric("farthest", "s", "lower", of_pairs(pairs.one_way, "max"), note="one way, of the pair that is slowest"),
+        Metric("nearest", "s", "lower", of_pairs(pairs.one_way, "min"), note="one-way transfer, fastest pair"),
+        Metric("farthest", "s", "lower", of_pairs(pairs.one_way, "max"), note="one-way transfer, slowest pair"),
         Metric(
             "slowdown", "1", "lower",
             derived(lambda near, apart: near / apart, seconds("phase/near"), seconds("phase/apart")),
-            note="additions to words at `distance` over those to words in pages of their own",
+            note="time of additions to words at `distance` over additions to words in separate pages",
         ),
-        Metric("again", "s", "lower", per("lines", of="phase/again"), note="dependent load of a line after its flush"),
+        Metric("reload", "s", "lower", per("lines", of="phase/reload"), note="dependent load of a flushed line"),
     ),
-    pictures=(Matrix("time", title="Time of a line between two hardware threads, one way"),
+    pictures=(Matrix("time", title="Core-to-core latency, one way"),
               Bars("distance", "slowdown"), Bars("instruction", "time")),
     step=step,
     smoke={"pattern": "pairs,sharing,flush", "trips": "100", "bytes": "64KiB"},

@@ -16,7 +16,7 @@ namespace {
 
 octant::Refusal not_there(int cpu) {
     return octant::Refusal("cannot run on hardware thread " + std::to_string(cpu) +
-                           " (the system does not let this process); try without changes to its set of CPUs meanwhile");
+                           " (not allowed by the system); do not change the cpuset during the measurement");
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Seat::Seat(int cpu) : before_(octant::allowed_cpus()) {
 
 Seat::~Seat() { static_cast<void>(octant::allow_cpus(before_)); }  // where the process may still be there, it is
 
-Helper::Helper() : thread_(octant::start_thread([this] { work(); }, "fewer sharers")) {}
+Helper::Helper() : thread_(octant::start_thread([this] { work(); }, "a smaller sharers=")) {}
 
 Helper::~Helper() {
     state_ = leaving;
@@ -90,7 +90,7 @@ void Helper::work() {
 Pages::Pages(std::size_t bytes) : bytes_(bytes) {
     void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED)
-        throw octant::Refusal("cannot map " + std::to_string(bytes) + " B (the system has no more); try again later");
+        throw octant::Refusal("cannot map " + std::to_string(bytes) + " B (out of memory); try again later");
     madvise(mapped, bytes, MADV_NOHUGEPAGE);
     data_ = static_cast<std::byte*>(mapped);
 }

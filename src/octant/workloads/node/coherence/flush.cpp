@@ -88,8 +88,8 @@ std::uint64_t go_round(Flushed const* first) {
 
 class Flush {
   public:
-    enum Phases : std::size_t { flushing, again };
-    static octant::KernelInfo info() { return info_with({"flushing", "again"}); }
+    enum Phases : std::size_t { flushing, reload };
+    static octant::KernelInfo info() { return info_with({"flushing", "reload"}); }
 
     explicit Flush(octant::Context& context)
         : context_(context),
@@ -97,7 +97,7 @@ class Flush {
           dirty_(context.knobs.word("state") == "dirty"),
           lines_(context.buffer<Flushed>(static_cast<std::size_t>(context.knobs.integer("bytes")) / sizeof(Flushed))) {
         if (!has(instruction_))
-            throw octant::Refusal("cannot flush lines by " + context.knobs.word("instruction") +
+            throw octant::Refusal("cannot flush lines with " + context.knobs.word("instruction") +
                                       " (this processor has no such instruction); try another instruction",
                                   octant::Exit::not_supported);
         link(lines_.data(), lines_.size());
@@ -113,7 +113,7 @@ class Flush {
             auto const mark = context_.phase(flushing);
             flush(instruction_, lines_.data(), lines_.size());
         }
-        auto const mark = context_.phase(again);
+        auto const mark = context_.phase(reload);
         wrong_ += go_round(lines_.data()) == expected() ? 0 : 1;
     }
     [[nodiscard]] octant::Counts work(std::size_t) const {
@@ -124,7 +124,7 @@ class Flush {
     octant::Results verify() {
         double wrong = static_cast<double>(wrong_);
         for (std::size_t i = 0; i < lines_.size(); ++i) wrong += lines_[i].value == turn_ + i ? 0 : 1;
-        return {{"lines that are not as they were written", wrong, "1", 0}};
+        return {{"lines with wrong contents", wrong, "1", 0}};
     }
     void corrupt(std::size_t) { lines_[lines_.size() / 2].value ^= 1; }
 

@@ -7,10 +7,8 @@ namespace coherence {
 
 void expect_two(std::vector<int> const& cpus) {
     if (cpus.size() < 2)
-        throw octant::Refusal(
-            "cannot pass a line on (this rank may use one hardware thread); try a placement or a node "
-            "that gives it several",
-            octant::Exit::not_supported);
+        throw octant::Refusal("cannot transfer lines (this rank has one hardware thread); use a placement with several",
+                              octant::Exit::not_supported);
 }
 
 }  // namespace coherence

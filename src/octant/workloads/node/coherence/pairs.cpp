@@ -51,8 +51,8 @@ class Pairs {
     octant::Results verify() {
         expect_two(cpus_);
         visit(cpus_[0], fault_ == 1 ? cpus_[0] : cpus_[1], fault_ == 1 ? 1 : 100, fault_ == 1 ? 1 : 10);
-        return {{"passes that were lost", static_cast<double>(lost_), "1", 0},
-                {"pairs that were not on two hardware threads", static_cast<double>(misplaced_), "1", 0}};
+        return {{"lost transfers", static_cast<double>(lost_), "1", 0},
+                {"pairs on a wrong hardware thread", static_cast<double>(misplaced_), "1", 0}};
     }
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 

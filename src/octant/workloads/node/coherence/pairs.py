@@ -27,7 +27,7 @@ def one_way(point: Point, samples: Samples) -> dict[tuple[int, int], float]:
 
 
 def _marked(series: Series, point: Point, number: int) -> np.ndarray:
-    """The readings of samples that had phase marks, which are `number`."""
+    """Return the readings of the `number` samples that had phase marks."""
     on = np.ones(len(series.values), dtype=bool)
     for begin, end, _ in point.marks_off:
         on[begin:end] = False

@@ -30,7 +30,7 @@ class Sharing {
           distance_(static_cast<std::size_t>(context.knobs.integer("distance"))) {
         if (distance_ % sizeof(Word) != 0)
             throw octant::Refusal(
-                "cannot put words " + std::to_string(distance_) + " B apart (a word has 8 B); try a multiple of 8",
+                "cannot place words " + std::to_string(distance_) + " B apart (not a multiple of 8 B); try distance=8",
                 octant::Exit::wrong_word);
         context.notes.emplace_back("own threads", std::to_string(cpus_.size()));
         near_.emplace(std::max(page, cpus_.size() * distance_));
@@ -51,7 +51,7 @@ class Sharing {
                 wrong += one->load() == steps_ * static_cast<std::uint64_t>(additions) ? 0 : 1;
             }
         return {{"words whose sum is wrong", wrong, "1", 0},
-                {"threads that were not on their hardware thread", static_cast<double>(misplaced_), "1", 0}};
+                {"threads on a wrong hardware thread", static_cast<double>(misplaced_), "1", 0}};
     }
     void corrupt(std::size_t check) {
         if (check == 0) word(near_->data(), distance_, cpus_.size() - 1) -= 1;
@@ -70,7 +70,7 @@ class Sharing {
             found.push_back(static_cast<int>(cpu));
         auto const asked = static_cast<std::size_t>(context.knobs.integer("sharers"));
         if (asked > found.size() && found.size() > 1)
-            throw octant::Refusal("cannot let " + std::to_string(asked) + " threads share a line (this rank may use " +
+            throw octant::Refusal("cannot run " + std::to_string(asked) + " threads on a common line (this rank has " +
                                       std::to_string(found.size()) + " hardware threads); try sharers=0",
                                   octant::Exit::not_supported);
         if (asked > 0) found.resize(std::min(asked, found.size()));

@@ -13,7 +13,7 @@ _ADDITIONS = 5000  # of each thread, in each phase
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One step of each rank. Of pattern=flush a number for each line is held while their order is drawn.
+    """Return one step of each rank. Of pattern=flush a number for each line is held while their order is drawn.
 
     Raises:
         KeyError: there is no such pattern.

@@ -51,7 +51,7 @@ def test_visits_without_marks_have_no_time_and_are_left_out() -> None:
 def test_a_record_without_pairs_has_no_such_metric() -> None:
     found = launch()
     bare = replace(found, read=lambda: Samples(found.read().series[:2]))
-    assert "does not hold" in figures(bare)["nearest"].missing
+    assert "lacks the data" in figures(bare)["nearest"].missing
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def test_a_pair_is_visited_by_every_protocol(run_kernel: KernelRuns, two: tuple[
 @pytest.mark.parametrize(
     ("fault", "pairs", "sharing"),
     [
-        ("wrong:0", "passes that were lost", "words whose sum is wrong"),
-        ("wrong:1", "pairs that were not on two hardware threads", "threads that were not on their hardware thread"),
+        ("wrong:0", "lost transfers", "words whose sum is wrong"),
+        ("wrong:1", "pairs on a wrong hardware thread", "threads on a wrong hardware thread"),
     ],
 )
 @pytest.mark.usefixtures("two")
@@ -112,4 +112,4 @@ def test_a_thread_that_the_system_does_not_start_is_refused_and_the_sweep_goes_o
     assert done.code == Exit.NOT_SUPPORTED, done.stderr
     refused = [failure.reason for failure in done.failures if "cannot start a thread" in failure.reason]
     assert len(refused) == 2
-    assert all("try fewer sharers, or higher limits" in reason for reason in refused)
+    assert all("try a smaller sharers=, or higher limits" in reason for reason in refused)

@@ -11,7 +11,7 @@
 namespace core {
 namespace {
 
-constexpr std::int64_t directions = std::int64_t{1} << 20;  // a shorter list would be learned
+constexpr std::int64_t directions = std::int64_t{1} << 20;  // a shorter list would be load_durations
 constexpr std::int64_t branches_a_phase = 16'384;
 
 // How many were taken. The empty assembly keeps the branch a branch.

@@ -36,7 +36,7 @@ class Cycle {
 
     // Lines that the cycle leaves out, visits twice or links elsewhere, and chains that are not where their loads lead.
     [[nodiscard]] octant::Result check() const {
-        return {"lines off the cycle, or chains that went astray", wrong(), "1", 0};
+        return {"wrong links of the cycle, or chains at a wrong position", wrong(), "1", 0};
     }
     void spoil() { nodes_[lines_ / 2].next = nodes_.data() + lines_ / 2; }
 

@@ -6,34 +6,37 @@ namespace core {
 
 std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
-    return {
-        {"operation",
-         KnobKind::word,
-         "add",
-         "what pattern=operations repeats",
-         {"add", "multiply", "popcount", "load", "forward", "nop", "rounding", "fadd", "fmul", "fma", "divide", "sqrt",
-          "reciprocal", "rsqrt", "compare"}},
-        {"form", KnobKind::word, "latency", "one chain of operations, or many side by side", {"latency", "throughput"}},
-        {"width",
-         KnobKind::word,
-         "auto",
-         "vector bits of fadd … compare; auto: the widest",
-         {"auto", "scalar", "128", "256", "512"}},
-        {"filler", KnobKind::word, "nop", "what pattern=window has between two misses", {"nop", "add"}},
-        {"bytes",
-         KnobKind::bytes,
-         "64MiB",
-         "footprint of the loads of pattern=window and misses, a power of two",
-         {},
-         16 * 1024,
-         std::int64_t{1} << 38},
-        {"seed", KnobKind::integer, "1", "of the random order"}};
+    return {{"operation",
+             KnobKind::word,
+             "add",
+             "pattern=operations: operation that is repeated",
+             {"add", "multiply", "popcount", "load", "forward", "nop", "rounding", "fadd", "fmul", "fma", "divide",
+              "sqrt", "reciprocal", "rsqrt", "compare"}},
+            {"form",
+             KnobKind::word,
+             "latency",
+             "latency: one dependent chain; throughput: many independent chains",
+             {"latency", "throughput"}},
+            {"width",
+             KnobKind::word,
+             "auto",
+             "vector width in bits of fadd … compare; auto: the widest",
+             {"auto", "scalar", "128", "256", "512"}},
+            {"filler", KnobKind::word, "nop", "pattern=rob-size: instructions between two loads", {"nop", "add"}},
+            {"bytes",
+             KnobKind::bytes,
+             "64MiB",
+             "pattern=rob-size, mlp: footprint of the loads, a power of two",
+             {},
+             16 * 1024,
+             std::int64_t{1} << 38},
+            {"seed", KnobKind::integer, "1", "seed of the random order"}};
 }
 
 std::optional<octant::Refusal> one_thread(int, int threads, octant::Knobs const& knobs) {
     if (threads == 1) return {};
     return octant::Refusal("cannot measure pattern=" + knobs.word("pattern") +
-                               " with several threads (one thread steps through its parts); try several ranks",
+                               " with several threads (the pattern is single-threaded); try several ranks",
                            octant::Exit::not_supported);
 }
 
@@ -41,5 +44,5 @@ std::optional<octant::Refusal> one_thread(int, int threads, octant::Knobs const&
 
 int main(int argc, char** argv) {
     return octant::run_rows(argc, argv, "pattern",
-                            {core::operations_row(), core::window_row(), core::misses_row(), core::branch_row()});
+                            {core::operations_row(), core::rob_size_row(), core::mlp_row(), core::branch_row()});
 }

@@ -1,4 +1,4 @@
-// pattern=misses: more and more chains of loads side by side. The time of a load falls until no more can be on the way.
+// pattern=mlp: more and more chains of loads side by side. The time of a load falls until no more can be on the way.
 #include "additions.hpp"
 #include "cycle.hpp"
 #include "rows.hpp"
@@ -34,7 +34,7 @@ constexpr std::array<Follow, sizeof...(each)> follows(std::index_sequence<each..
 
 constexpr auto follow_chains = follows(std::make_index_sequence<chains.size()>());
 
-class Misses {
+class MemoryLevelParallelism {
   public:
     static octant::KernelInfo info() {
         octant::KernelInfo found{.knobs = knobs(), .pace = octant::Pace::steps, .takes = one_thread};
@@ -43,7 +43,7 @@ class Misses {
         return found;
     }
 
-    explicit Misses(octant::Context& context) : context_(context), cycle_(context, most_chains) {}
+    explicit MemoryLevelParallelism(octant::Context& context) : context_(context), cycle_(context, most_chains) {}
 
     void step() {
         for (std::size_t i = 0; i < chains.size(); ++i) {
@@ -82,6 +82,6 @@ class Misses {
 
 }  // namespace
 
-octant::Row misses_row() { return octant::row<Misses>("misses"); }
+octant::Row mlp_row() { return octant::row<MemoryLevelParallelism>("mlp"); }
 
 }  // namespace core

@@ -67,9 +67,9 @@ Named chosen(octant::Knobs const& knobs, bool many) {
     if (found != fitting.end()) return *found;
     std::string const what = "cannot measure the " + knobs.word("form") + " of operation=" + name;
     if (fitting.empty())
-        throw Refusal(what + " (it is not known for this processor, or has none); try another form or operation",
+        throw Refusal(what + " (not available on this processor); try another form or operation",
                       octant::Exit::not_supported);
-    throw Refusal(what + " at width=" + width + " (there is " + widths + "); try width=auto",
+    throw Refusal(what + " at width=" + width + " (available: " + widths + "); try width=auto",
                   octant::Exit::not_supported);
 }
 
@@ -113,7 +113,7 @@ class Operations {
                 if (std::memcmp(expected, lane.values + i * bytes_each(), static_cast<std::size_t>(bytes_each())) != 0)
                     ++wrong;
             }
-        octant::Results found{{"elements unlike the plain loop's", wrong, "1", 0}};
+        octant::Results found{{"elements that differ from the reference loop", wrong, "1", 0}};
         if (named_.name == "rounding")
             found.push_back({"rounding modes without effect", rounding_changes() && !corrupted_ ? 0.0 : 1.0, "1", 0});
         return found;

@@ -1,4 +1,4 @@
-"""The parameters of a core from the samples of one launch."""
+"""Parameters of a core from the samples of one launch."""
 
 import math
 
@@ -11,7 +11,7 @@ NOTHING = float("nan")
 
 
 def clock_hz(point: Point, samples: Samples) -> float:
-    """What the chain of additions beside the work says, else what the harness observed after each burst."""
+    """Return the clock from the chain of additions of a step, otherwise the one observed after each burst."""
     phases = medians_ns(point, samples)
     if "additions" in phases:
         return point.count("additions") / phases["additions"] * 1e9
@@ -19,7 +19,7 @@ def clock_hz(point: Point, samples: Samples) -> float:
 
 
 def cycles(point: Point, samples: Samples) -> float:
-    """Of one operation; of a throughput, of one among many."""
+    """Return the cycles per operation."""
     steps = [series.values for series in samples.series if series.head.name == "step"]
     each = point.count("operations") / point.lanes if point.lanes else 0
     if not steps or not each:
@@ -28,31 +28,31 @@ def cycles(point: Point, samples: Samples) -> float:
 
 
 def per_cycle(point: Point, samples: Samples) -> float:
-    """Operations of one core in a cycle."""
+    """Return the operations of one core per cycle."""
     return 1 / cycles(point, samples)
 
 
-def window(point: Point, samples: Samples) -> float:
-    """Instructions from one load to the next at which both no longer overlap."""
-    found = window_change(point, samples)
+def rob_size(point: Point, samples: Samples) -> float:
+    """Return the distance of two loads, in instructions, beyond which they do not overlap."""
+    found = rob_size_change(point, samples)
     return found.place if found else NOTHING
 
 
-def window_change(point: Point, samples: Samples) -> Change | None:
-    """Between which numbers of fillers they stop to overlap."""
+def rob_size_change(point: Point, samples: Samples) -> Change | None:
+    """Return the change between the numbers of fillers with and without overlap."""
     return change_of(_curve(point, samples, "fillers "))
 
 
-def misses(point: Point, samples: Samples) -> float:
-    """Loads on the way at once: the time of one alone over that of one among as many as serve best."""
+def mlp(point: Point, samples: Samples) -> float:
+    """Return the memory-level parallelism: time of a load in one chain over the shortest time per load."""
     curve = _curve(point, samples, "chains ")
     if not curve or curve[0][0] != 1:
         return NOTHING
     return curve[0][1] / min(time / chains for chains, time in curve)
 
 
-def miss_cost(point: Point, samples: Samples) -> float:
-    """Cycles that a wrong guess costs. Of directions that nothing can foresee, every second guess is wrong."""
+def misprediction_penalty(point: Point, samples: Samples) -> float:
+    """Return the cycles per mispredicted branch. For random directions, half of the predictions are wrong."""
     phases = medians_ns(point, samples)
     if not {"random", "alternating"} <= set(phases):
         return NOTHING
@@ -61,7 +61,7 @@ def miss_cost(point: Point, samples: Samples) -> float:
 
 
 def medians_ns(point: Point, samples: Samples) -> dict[str, float]:
-    """The median of each phase over all samples and ranks, without what an empty phase reads."""
+    """Return the median of each phase over all samples and ranks, ns, less the time of an empty phase."""
     found: dict[str, list[np.ndarray]] = {}
     for series in samples.series:
         kind, _, name = series.head.name.partition("/")
@@ -73,7 +73,7 @@ def medians_ns(point: Point, samples: Samples) -> dict[str, float]:
 
 
 def _curve(point: Point, samples: Samples, kind: str) -> list[tuple[float, float]]:
-    """(number in the phase's name, time), in the order of the numbers."""
+    """Return (number in the name of the phase, time in ns), sorted by number."""
     phases = medians_ns(point, samples)
     curve = ((float(name.removeprefix(kind)), ns) for name, ns in phases.items() if name.startswith(kind))
     return sorted((number, ns) for number, ns in curve if ns > 0 and math.isfinite(ns))

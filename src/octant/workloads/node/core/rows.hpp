@@ -6,8 +6,8 @@
 namespace core {
 
 [[nodiscard]] octant::Row operations_row();
-[[nodiscard]] octant::Row window_row();
-[[nodiscard]] octant::Row misses_row();
+[[nodiscard]] octant::Row rob_size_row();
+[[nodiscard]] octant::Row mlp_row();
 [[nodiscard]] octant::Row branch_row();
 
 [[nodiscard]] std::vector<octant::Knob> knobs();  // those of all rows

@@ -14,16 +14,16 @@ _LANE_BYTES = 12_288  # addresses, values, and what they begin with, on whole pa
 _CHAINS = {"256": 12, "512": 24}  # of vectors, side by side
 _WORD_CHAINS = {"add": 10, "multiply": 10, "popcount": 10, "load": 10, "forward": 10, "nop": 1}
 _IN_A_NOP = 256  # instructions of a block
-_SIZES, _WINDOW_LOADS = 49, 48  # of pattern=window: numbers of fillers, and loads of a chain with each
+_SIZES, _WINDOW_LOADS = 49, 48  # of pattern=rob-size: numbers of fillers, and loads of a chain with each
 _MISS_CHAINS, _MISS_LOADS = (1, 2, 4, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64), 128
 _BRANCHES, _DIRECTIONS = 16_384, 1 << 20
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One step of each rank, or of pattern=operations one chunk of each thread.
+    """Return one step of each rank, or of pattern=operations one chunk of each thread.
 
     The processor decides how many chains `scalar` and `128` have side by side, and which width `auto` is: of these no
-    operations are declared. The instructions that pattern=window makes are not counted as memory.
+    operations are declared. The instructions that pattern=rob-size makes are not counted as memory.
     """
     return _PATTERNS[knobs["pattern"]](knobs, ranks, threads)
 
@@ -63,7 +63,7 @@ def _branch(_knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
 
 _PATTERNS: Mapping[str, Callable[[Mapping[str, str], int, int], Step]] = {
     "operations": _operations,
-    "window": _loads(2 * _SIZES * _WINDOW_LOADS, _WINDOW_LOADS),
-    "misses": _loads(sum(_MISS_CHAINS) * _MISS_LOADS, _MISS_LOADS),
+    "rob-size": _loads(2 * _SIZES * _WINDOW_LOADS, _WINDOW_LOADS),
+    "mlp": _loads(sum(_MISS_CHAINS) * _MISS_LOADS, _MISS_LOADS),
     "branch": _branch,
 }

@@ -35,7 +35,7 @@ def phases(times: Mapping[str, float], **counts: int) -> Point:
 
 
 def values(found: Point) -> dict[str, float]:
-    """The metrics that the point has."""
+    """Return the metrics of the point."""
     every = figures_of(MeasuredCell(WORKLOAD, [found], WORKLOAD.metrics))
     return {name: one.value.middle for name, one in every.items() if one.value is not None}
 
@@ -47,14 +47,14 @@ def test_cycles_are_the_time_at_the_clock_of_the_same_bursts() -> None:
     assert found["time"] == pytest.approx(1e-9, rel=1e-3)
     assert found["rate"] == pytest.approx(1e9, rel=1e-3)
     assert found["clock"] == 4e9
-    assert not {"window", "misses", "miss cost"} & set(found)
+    assert not {"rob size", "mlp", "misprediction penalty"} & set(found)
 
 
 @pytest.mark.parametrize(("cycles", "operation"), [(0.5, "add"), (0.2, "popcount"), (1.5, "fma"), (0.5, "compare")])
 def test_a_chain_that_was_broken_is_seen(cycles: float, operation: str) -> None:
     """A zeroing idiom or an eliminated move leaves a latency that no core has."""
     broken = with_limit(figure(WORKLOAD, [chain(cycles, operation)]), NOTHING, machine())
-    assert [one.kind for one in broken.caveats if one.kind == "beyond its limit"]
+    assert [one.kind for one in broken.caveats if one.kind == "measured above the limit"]
 
 
 @pytest.mark.parametrize(
@@ -62,27 +62,27 @@ def test_a_chain_that_was_broken_is_seen(cycles: float, operation: str) -> None:
 )
 def test_what_cores_do_is_within_the_limits(cycles: float, operation: str, form: str) -> None:
     found = with_limit(figure(WORKLOAD, [chain(cycles, operation, form)]), NOTHING, machine())
-    assert not [one.kind for one in found.caveats if one.kind == "beyond its limit"]
+    assert not [one.kind for one in found.caveats if one.kind == "measured above the limit"]
 
 
 @pytest.mark.parametrize("size", [256, 456, 512])
 def test_the_window_is_where_two_misses_no_longer_overlap(size: int) -> None:
     times = {f"fillers {n}": (160 if n < size else 320) * 48.0 for n in FILLERS}
-    assert values(phases(times))["window"] == pytest.approx(size, rel=0.05)
+    assert values(phases(times))["rob size"] == pytest.approx(size, rel=0.05)
 
 
 def test_misses_that_never_cease_to_overlap_have_no_window() -> None:
-    assert "window" not in values(phases({f"fillers {n}": 48 * (160 + n / 20) for n in FILLERS}))
+    assert "rob size" not in values(phases({f"fillers {n}": 48 * (160 + n / 20) for n in FILLERS}))
 
 
 def test_misses_are_the_time_of_one_over_that_of_one_among_many() -> None:
     """Twelve at once: up to twelve chains cost what one costs, and more wait for each other."""
     found = values(phases({f"chains {k}": 100 * 128 * max(1, k / 12) for k in (1, 2, 4, 8, 12, 16, 32)}))
-    assert found["misses"] == pytest.approx(12, rel=0.01)
+    assert found["mlp"] == pytest.approx(12, rel=0.01)
 
 
 def test_a_wrong_guess_costs_twice_the_difference() -> None:
     """Half of 10,000 guesses are wrong, and cost 5 ns more on the mean: 20 cycles of 0.25 ns each are 5 ns."""
     found = values(phases({"random": 10_000 * 3.0, "alternating": 10_000 * 0.5}, branches_of_phase=10_000))
-    assert found["miss cost"] == pytest.approx(20, rel=1e-3)
+    assert found["misprediction penalty"] == pytest.approx(20, rel=1e-3)
     assert found["clock"] == pytest.approx(4e9, rel=1e-3)

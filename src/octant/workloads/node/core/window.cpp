@@ -1,4 +1,4 @@
-// pattern=window: two chains of misses with more and more fillers between their loads. As long as the core looks far
+// pattern=rob-size: two chains of misses with more and more fillers between their loads. As long as the core looks far
 // enough ahead to see the other load, both are on the way at once.
 #include "additions.hpp"
 #include "cycle.hpp"
@@ -97,9 +97,8 @@ void put_function(Text& text, int count, bool additions) {
 }
 #else
 void put_function(Text&, int, bool) {
-    throw Refusal(
-        "cannot measure pattern=window (the instructions of this processor are not known); try pattern=misses",
-        octant::Exit::not_supported);
+    throw Refusal("cannot measure pattern=rob-size (not implemented for this instruction set); try pattern=mlp",
+                  octant::Exit::not_supported);
 }
 #endif
 
@@ -127,8 +126,8 @@ class Executable {
 
   private:
     [[noreturn]] static void refuse(char const* what) {
-        throw Refusal(std::string("cannot ") + what + " instructions that are made here (" + std::strerror(errno) +
-                          ": this system may forbid it); try pattern=misses, which needs none",
+        throw Refusal(std::string("cannot ") + what + " generated code (" + std::strerror(errno) +
+                          ": the system may forbid it); try pattern=mlp",
                       octant::Exit::not_supported);
     }
     std::size_t size_;
@@ -137,7 +136,7 @@ class Executable {
 
 using Run = void (*)(Node const** pair, std::int64_t turns);
 
-class Window {
+class RobSize {
   public:
     static octant::KernelInfo info() {
         octant::KernelInfo found{.knobs = knobs(), .pace = octant::Pace::steps, .takes = one_thread};
@@ -146,7 +145,7 @@ class Window {
         return found;
     }
 
-    explicit Window(Context& context) : context_(context), cycle_(context, 2) {
+    explicit RobSize(Context& context) : context_(context), cycle_(context, 2) {
         Text text;
         std::array<std::size_t, sizes> places{};
         for (std::size_t i = 0; i < sizes; ++i) {
@@ -197,6 +196,6 @@ class Window {
 
 }  // namespace
 
-octant::Row window_row() { return octant::row<Window>("window"); }
+octant::Row rob_size_row() { return octant::row<RobSize>("rob-size"); }
 
 }  // namespace core

@@ -47,7 +47,7 @@ void check_length(By by, char const* knob, std::int64_t n) {
                       Exit::wrong_word);
     if (n > most_work_of_oracle / largest_factor(n))
         throw Refusal("cannot check " + std::string(knob) + "=" + std::to_string(n) +
-                          " (its largest prime factor is too large); try " + knob + "=" + next,
+                          " (the largest prime factor is too large); try " + knob + "=" + next,
                       Exit::wrong_word);
 }
 
@@ -59,7 +59,7 @@ void check_product(Shape const& shape) {
         most_numbers)
         throw Refusal("cannot transform n=" + std::to_string(shape.n) + " rows=" + std::to_string(shape.rows) +
                           " batch=" + std::to_string(shape.batch) +
-                          " (more than 2^48 numbers for a thread); try smaller ones",
+                          " (more than 2^48 elements per thread); try a smaller n=",
                       Exit::wrong_word);
 }
 
@@ -74,14 +74,13 @@ Shape shape_of(octant::Knobs const& knobs) {
     check_length(by, "n", shape.n);
     check_length(by, "rows", std::max<std::int64_t>(shape.rows, 1));
     if (by == By::octant && shape.real && shape.n % 2 != 0)
-        throw Refusal("cannot transform n=" + std::to_string(shape.n) +
-                          " real numbers (they are taken two by two); try n=" +
+        throw Refusal("cannot transform n=" + std::to_string(shape.n) + " real numbers (n must be even); try n=" +
                           std::to_string(2 * octant::fft::smooth_at_least((shape.n + 1) / 2)),
                       Exit::wrong_word);
     if (by == By::octant && shape.interleaved && (shape.real || shape.rows > 0))
         throw Refusal(
-            "cannot transform interleaved lines of real numbers or of two dimensions (ours takes complex ones of one "
-            "dimension); try packing=contiguous",
+            "cannot transform interleaved real or two-dimensional data (built-in code: 1-D complex only); try "
+            "packing=contiguous",
             Exit::not_supported);
     return shape;
 }
@@ -142,7 +141,7 @@ struct Job {
         for (int lane = 0; lane < context.threads; ++lane)
             plans.emplace_back(octant::fftw::Wish{.library = knobs.word("library"),
                                                   .effort = knobs.word("effort"),
-                                                  .patience_s = knobs.real("patience"),
+                                                  .patience_s = knobs.real("timelimit"),
                                                   .vectors = knobs.word("simd") != "no",
                                                   .forgets = lane == 0,
                                                   .ours = "octant, plain"},
@@ -222,47 +221,46 @@ class Fft {
     static octant::KernelInfo info() {
         using octant::KnobKind;
         constexpr std::int64_t most = std::int64_t{1} << 31;
-        return {
-            .knobs =
-                {
-                    {"n", KnobKind::integer, "1024", "numbers of a line", {}, 2, most},
-                    {"rows",
-                     KnobKind::integer,
-                     "0",
-                     "lines of a transform of two dimensions; 0: one dimension",
-                     {},
-                     0,
-                     most},
-                    {"batch", KnobKind::integer, "1", "transforms of a call", {}, 1, most},
-                    {"packing",
-                     KnobKind::word,
-                     "contiguous",
-                     "of a batch: one behind the other, or number by number",
-                     {"contiguous", "interleaved"}},
-                    {"element",
-                     KnobKind::word,
-                     "double-complex",
-                     "type of the numbers",
-                     {"double-complex", "single-complex", "double", "single"}},
-                    {"library", KnobKind::word, "octant",
-                     "octant and plain (our own: quick, and the oracle), fftw, pyfftw, mkl, armpl, nvpl, or the path "
-                     "of a library with FFTW 3's interface"},
-                    {"effort",
-                     KnobKind::word,
-                     "measure",
-                     "of planning; ours: by rule (estimate), or by trial",
-                     {"estimate", "measure", "patient"}},
-                    {"patience", KnobKind::seconds, "5s", "what a library's planning may take"},
-                    {"simd", KnobKind::word, "yes", "no: without vectors (octant, FFTW)", {"yes", "no"}},
-                    {"width",
-                     KnobKind::word,
-                     "auto",
-                     "vector bits of ours; auto: the widest",
-                     {"auto", "scalar", "128", "256", "512"}},
-                },
-            .takes = [](int, int, octant::Knobs const& knobs) {
-                return octant::refusal_of([&] { return shape_of(knobs); });
-            }};
+        return {.knobs =
+                    {
+                        {"n", KnobKind::integer, "1024", "length of a transform", {}, 2, most},
+                        {"rows",
+                         KnobKind::integer,
+                         "0",
+                         "rows of a two-dimensional transform; 0: one dimension",
+                         {},
+                         0,
+                         most},
+                        {"batch", KnobKind::integer, "1", "transforms per call", {}, 1, most},
+                        {"packing",
+                         KnobKind::word,
+                         "contiguous",
+                         "layout of a batch: contiguous, or interleaved element by element",
+                         {"contiguous", "interleaved"}},
+                        {"element",
+                         KnobKind::word,
+                         "double-complex",
+                         "element type",
+                         {"double-complex", "single-complex", "double", "single"}},
+                        {"library", KnobKind::word, "octant",
+                         "octant (built-in), plain (built-in reference), fftw, pyfftw, mkl, armpl, nvpl, or the path "
+                         "of a library with the FFTW 3 interface"},
+                        {"effort",
+                         KnobKind::word,
+                         "measure",
+                         "planning effort; built-in code: by rule (estimate) or by trial (others)",
+                         {"estimate", "measure", "patient"}},
+                        {"timelimit", KnobKind::seconds, "5s", "time limit of a library's planner"},
+                        {"simd", KnobKind::word, "yes", "no: scalar code (octant, FFTW)", {"yes", "no"}},
+                        {"width",
+                         KnobKind::word,
+                         "auto",
+                         "vector width in bits of the built-in code; auto: the widest",
+                         {"auto", "scalar", "128", "256", "512"}},
+                    },
+                .takes = [](int, int, octant::Knobs const& knobs) {
+                    return octant::refusal_of([&] { return shape_of(knobs); });
+                }};
     }
 
     explicit Fft(Context& context) : context_(context), job_(make(context)) {

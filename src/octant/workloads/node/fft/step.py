@@ -12,7 +12,7 @@ _ALIGNED = 16  # real numbers that arrays are multiples of
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One call of each thread. Operations of our own code depend on the way that trials choose: not declared.
+    """Return one call of each thread. Operations of our own code depend on the way that trials choose: not declared.
 
     Memory is that of what goes in and out, without work space and tables.
     """

@@ -108,7 +108,7 @@ def test_the_oracle_transforms_any_length_of_any_shape(run_kernel: KernelRuns) -
             Exit.NOT_SUPPORTED,
         ),
         (("n=10007", "library=plain"), "try n=10125", Exit.WRONG_WORD),
-        (("n=4194304", "rows=2097152", "batch=2097152"), "more than 2^48 numbers", Exit.WRONG_WORD),
+        (("n=4194304", "rows=2097152", "batch=2097152"), "more than 2^48 elements", Exit.WRONG_WORD),
     ],
 )
 def test_what_it_cannot_transform_is_refused_with_what_would_do(

@@ -1,4 +1,4 @@
-"""Matrix times matrix by a tuned library: the rate that the best general code reaches."""
+"""Matrix multiplication by a tuned BLAS library: the highest rate of general code."""
 
 from octant.limit import FMA, Known, Limit, fma_limit
 from octant.machine import Machine
@@ -9,12 +9,12 @@ from octant.workloads.node.gemm.step import ELEMENT_BYTES, step
 
 
 def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """The rate of multiply-adds that this run measured on the same hardware threads, of this precision if it did."""
+    """Return the time at the multiply-add rate of this run on the same hardware threads."""
     return fma_limit(known, point, point.knobs["element"].partition("-")[0])
 
 
 def _footprint(_machine: Machine, point: Point) -> int:
-    """Three square matrices in each rank."""
+    """Return the bytes of three square matrices per rank."""
     n = int(point.knobs["n"])
     return (
         3
@@ -26,17 +26,17 @@ def _footprint(_machine: Machine, point: Point) -> int:
 
 
 WORKLOAD = Workload(
-    summary="Matrix times matrix, real and complex, by any tuned library, which is loaded at run time",
+    summary="Matrix multiplication (GEMM), real and complex, by any BLAS library, loaded at run time",
     metrics=(
-        Metric("rate", "flop/s", "higher", rate("flops"), note="2 n³, of complex numbers 8 n³, whatever is computed"),
+        Metric("rate", "flop/s", "higher", rate("flops"), note="2 n³ operations; complex: 8 n³"),
         Metric(
             "rate per rank", "flop/s", "higher", derived(lambda seconds: 1 / seconds, per("flops")),
-            note="of a call: the median of all ranks together",
+            note="from the median time of a call over all ranks",
         ),
     ),
     bounded_by=tuple(FMA.values()),
     least_seconds=_least_seconds,
-    pictures=(Curve("n", title="Matrix multiply by size"),),
+    pictures=(Curve("n", title="Matrix multiplication by size"),),
     footprint=_footprint,
     step=step,
     smoke={"n": "100", "library": "plain"},

@@ -58,28 +58,24 @@ class Gemm {
   public:
     static octant::KernelInfo info() {
         using octant::KnobKind;
-        return {.knobs = {{"n", KnobKind::integer, "256", "rows and columns of the matrices", {}, 1, 46'340},
+        return {.knobs = {{"n", KnobKind::integer, "256", "matrix order", {}, 1, 46'340},
                           {"element",
                            KnobKind::word,
                            "double",
-                           "type of the numbers",
+                           "element type",
                            {"double", "single", "double-complex", "single-complex"}},
                           {"library", KnobKind::word, "openblas",
-                           "openblas, blis, mkl, system, auto (the quickest of them in a short trial), the path of a "
-                           "BLAS library, or plain (three loops of our own)"},
-                          {"isa", KnobKind::word, "native", "instructions that the library is told to use",
+                           "BLAS library: openblas, blis, mkl, system, auto (fastest in a short trial), a path, or "
+                           "plain (built-in loops)"},
+                          {"isa", KnobKind::word, "native", "instruction set requested from the library",
                            blas::instruction_sets()},
                           {"op",
                            KnobKind::word,
                            "nn",
-                           "of A and of B: as it is (n), transposed (t), conjugated too (c)",
+                           "operation on A and B: none (n), transpose (t), conjugate transpose (c)",
                            {"nn", "nt", "tn", "tt", "nc", "cn", "cc"}},
-                          {"beta",
-                           KnobKind::word,
-                           "0",
-                           "what C is multiplied by before the product is added",
-                           {"0", "0.5", "1"}},
-                          {"padding", KnobKind::integer, "0", "elements between one row and the next", {}, 0, 4096}},
+                          {"beta", KnobKind::word, "0", "factor of C", {"0", "0.5", "1"}},
+                          {"padding", KnobKind::integer, "0", "padding of rows, elements", {}, 0, 4096}},
                 .library_threads = true};
     }
 
@@ -104,7 +100,7 @@ class Gemm {
             [&]<class T>(Problem<T> const&) {
                 if (!library_.gemm<T>())
                     throw octant::Refusal("cannot multiply complex numbers by " + context_.knobs.word("library") +
-                                              " (it has no such function); try element=double,single",
+                                              " (no such function); try element=double,single",
                                           octant::Exit::not_supported);
             },
             problem_);

@@ -10,7 +10,7 @@ ELEMENT_BYTES = {"double": 8, "single": 4, "double-complex": 16, "single-complex
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One call; the threads of a rank share it."""
+    """Return one call; the threads of a rank share it."""
     n, size = int(knobs["n"]), ELEMENT_BYTES[knobs["element"]]
     matrix = n * n * size
     counts = {

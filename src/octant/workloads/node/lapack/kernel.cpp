@@ -29,14 +29,14 @@ static_assert(most_rows_of<lapack::Eigenvectors>(false) == 32'766 && most_rows_o
 
 octant::KernelInfo declared() {
     using octant::KnobKind;
-    return {.knobs = {{"n", KnobKind::integer, "512", "rows and columns of the matrix", {}, 2, most_rows},
-                      {"library", KnobKind::word, "openblas",
-                       "openblas, mkl, system, numpy or the path of a BLAS library that has LAPACK"},
-                      {"isa", KnobKind::word, "native", "instructions that the library is told to use",
-                       octant::blas::instruction_sets()}},
-            .pace = octant::Pace::steps,
-            .library_threads = true,
-            .defaults = {{"groups", "1"}}};
+    return {
+        .knobs = {{"n", KnobKind::integer, "512", "matrix order", {}, 2, most_rows},
+                  {"library", KnobKind::word, "openblas", "LAPACK library: openblas, mkl, system, numpy, or a path"},
+                  {"isa", KnobKind::word, "native", "instruction set requested from the library",
+                   octant::blas::instruction_sets()}},
+        .pace = octant::Pace::steps,
+        .library_threads = true,
+        .defaults = {{"groups", "1"}}};
 }
 
 template <class Routine>
@@ -59,12 +59,12 @@ class Solver {
         library_ = octant::blas::load(context_.group, name, context_.threads, context_.knobs.word("isa"));
         if (!has_routine() && name == "system") library_.symbols = octant::blas::Symbols(lapack_of_system);
         if (!has_routine())
-            throw Refusal("cannot use library=" + name + " (it has no LAPACK); try library=openblas",
+            throw Refusal("cannot use library=" + name + " (the library has no LAPACK); try library=openblas",
                           Exit::not_supported);
         if (std::int64_t const most = most_rows_of<Routine>(library_.wide); static_cast<std::int64_t>(n_) > most)
             throw Refusal("cannot use " + context_.knobs.word("routine") + " of LAPACK for n=" + std::to_string(n_) +
-                              " (integers of 32 bits do not count its work space); try n=" + std::to_string(most) +
-                              ", or a library with integers of 64 bits, as library=numpy mostly is",
+                              " (the work space exceeds 32-bit integers); try n=" + std::to_string(most) +
+                              ", or a library with 64-bit integers, e.g. library=numpy",
                           Exit::not_supported);
         context_.notes.insert(context_.notes.end(), library_.facts.begin(), library_.facts.end());
         context_.notes.emplace_back("lapack", library_.symbols.file_of(Routine::function));

@@ -25,7 +25,7 @@ _MORE: Mapping[str, Callable[[int], int]] = {
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One call in each rank."""
+    """Return one call in each rank."""
     n, routine = int(knobs["n"]), knobs["routine"]
     more = _MORE[routine](n) if routine in _MORE else 0
     name = "nominal_flops" if routine in _BY_CONVENTION else "flops"

@@ -1,4 +1,4 @@
-"""The time of one load that depends on the one before it, from the first cache to memory."""
+"""Load latency from the first-level cache to memory (pointer chasing)."""
 
 from octant import units
 from octant.limit import Known, Limit
@@ -8,11 +8,11 @@ from octant.record import Point
 from octant.workload import Curve, Ladder, Workload
 from octant.workloads.node.latency.step import step
 
-LEAST_CYCLES = 4  # load to use from the first cache; no core in scope is quicker
+LEAST_CYCLES = 4  # load to use from the first-level cache: lower bound for all known cores
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Within the first cache: four cycles. Beyond it no number is both general and honest, so there is none."""
+    """Return four cycles per load within the first-level cache; `None` beyond it, where no general limit is known."""
     first, clock_hz = machine.cache_bytes(1), known.clock_hz
     if point.knobs.get("pattern", "lines") != "lines" or clock_hz is None or first is None:
         return None
@@ -23,11 +23,11 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
 
 
 WORKLOAD = Workload(
-    summary="Dependent loads through a random cycle, from the first cache to memory, with each page size",
+    summary="Load latency by pointer chasing, from the first-level cache to memory, with each page size",
     metrics=(
-        Metric("latency", "s", "lower", per("loads"), note="one load, from address to value"),
+        Metric("latency", "s", "lower", per("loads"), note="one dependent load"),
         Metric(
-            "drawn",
+            "total bandwidth",
             "B/s",
             "higher",
             first_of(
@@ -38,15 +38,22 @@ WORKLOAD = Workload(
                 ),
                 rate("bytes_read", role="chase"),
             ),
-            note="by all threads of pattern=loaded, the chase among them",
+            note="all threads of pattern=loaded, including the pointer chase",
         ),
-        Metric("page size", "B", "higher", result("page size"), note="of the system's base pages"),
+        Metric("page size", "B", "higher", result("page size"), note="base page size of the system"),
     ),
     least_seconds=_least_seconds,
     pictures=(
         Ladder(),
-        Curve("count", each=("pages", "stride"), along="lines, a stride apart", title="Loads from many pages"),
-        Curve("drawn", each=("reads", "pages"), along="drawn by all threads", title="Loads beside other traffic"),
+        Curve(
+            "count", each=("pages", "stride"), along="lines, one stride apart", title="Load latency by number of pages"
+        ),
+        Curve(
+            "total bandwidth",
+            each=("reads", "pages"),
+            along="bandwidth of all threads",
+            title="Loaded latency by bandwidth",
+        ),
     ),
     step=step,
     not_declared=("bytes_written",),

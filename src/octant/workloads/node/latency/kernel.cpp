@@ -5,19 +5,19 @@ namespace latency {
 
 std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
-    return {{"bytes", KnobKind::bytes, "256MiB", "footprint of a thread", {}, 1024, std::int64_t{1} << 38},
-            {"count", KnobKind::integer, "1024", "lines of pattern=pages", {}, 2, 1 << 26},
+    return {{"bytes", KnobKind::bytes, "256MiB", "footprint per thread", {}, 1024, std::int64_t{1} << 38},
+            {"count", KnobKind::integer, "1024", "pattern=pages: number of lines", {}, 2, 1 << 26},
             {"stride",
              KnobKind::bytes,
              "4KiB",
-             "from a line to the next one of pattern=pages, which lies at a varied place; 64: packed",
+             "pattern=pages: distance between lines (offset within the stride varies); 64: packed",
              {},
              64,
              std::int64_t{1} << 30},
-            {"load", KnobKind::bytes, "64MiB", "footprint of each thread of pattern=loaded that draws", {}, 4096},
-            {"pause", KnobKind::integer, "0", "cycles after each 4 KiB that it draws", {}, 0, 1'000'000},
-            {"reads", KnobKind::word, "100", "percent of what it draws", {"100", "67", "50"}},
-            {"seed", KnobKind::integer, "1", "of the random order"}};
+            {"load", KnobKind::bytes, "64MiB", "pattern=loaded: footprint per thread that generates traffic", {}, 4096},
+            {"pause", KnobKind::integer, "0", "pattern=loaded: pause after each 4 KiB, cycles", {}, 0, 1'000'000},
+            {"reads", KnobKind::word, "100", "pattern=loaded: share of reads, %", {"100", "67", "50"}},
+            {"seed", KnobKind::integer, "1", "seed of the random order"}};
 }
 
 }  // namespace latency

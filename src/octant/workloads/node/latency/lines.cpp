@@ -35,8 +35,8 @@ class Lines {
         std::vector<double> wrong(chains_.size(), 0.0);
         context_.on_each_thread(
             [&](int lane) { wrong[static_cast<std::size_t>(lane)] = chains_[static_cast<std::size_t>(lane)].wrong(); });
-        return {{"lines off the cycle, or loads that went astray", std::accumulate(wrong.begin(), wrong.end(), 0.0),
-                 "1", 0}};
+        return {{"wrong links of the cycle, or loads at a wrong position",
+                 std::accumulate(wrong.begin(), wrong.end(), 0.0), "1", 0}};
     }
 
     void corrupt(std::size_t) { chains_[0].spoil(); }

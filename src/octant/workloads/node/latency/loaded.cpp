@@ -49,7 +49,7 @@ constexpr std::array shares{Share{"100", 0, draw<0>}, Share{"67", 2, draw<2>}, S
 Share const& chosen(std::string const& name) {
     for (Share const& one : shares)
         if (name == one.name) return one;
-    throw octant::Refusal("cannot use reads=" + name + " (no such share); try 100, 67 or 50");
+    throw octant::Refusal("cannot use reads=" + name + " (not available); try 100, 67 or 50");
 }
 
 class Loaded {
@@ -99,9 +99,9 @@ class Loaded {
         std::vector<double> wrong(lanes_.size(), 0.0);
         context_.on_each_thread(
             [&](int lane) { wrong[static_cast<std::size_t>(lane)] = lane == 0 ? chain_.wrong() : not_drawn(lane); });
-        octant::Results found = {{"lines off the cycle, or loads that went astray", wrong[0], "1", 0}};
+        octant::Results found = {{"wrong links of the cycle, or loads at a wrong position", wrong[0], "1", 0}};
         if (lanes_.size() > 1)
-            found.push_back({"lines that were counted and not drawn",
+            found.push_back({"counted lines that were not transferred",
                              std::accumulate(wrong.begin() + 1, wrong.end(), 0.0), "1", 0});
         return found;
     }

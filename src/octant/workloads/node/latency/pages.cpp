@@ -59,7 +59,7 @@ class Pages {
             astray += one.astray;
             crowded = std::max(crowded, one.crowded);
         }
-        return {{"pages off the cycle, or loads that went astray", astray, "1", 0},
+        return {{"wrong links of the page cycle, or loads at a wrong position", astray, "1", 0},
                 {"lines at the most used place of a page, beyond an even share", crowded, "1", 1}};
     }
 
@@ -83,9 +83,9 @@ class Pages {
     [[nodiscard]] static std::size_t lines_apart(octant::Context const& context) {
         auto const stride = static_cast<std::uint64_t>(context.knobs.integer("stride"));
         if (stride < line_bytes || !std::has_single_bit(stride))
-            throw octant::Refusal(
-                "cannot use stride=" + std::to_string(stride) + " (no power of two from 64 on); try 4KiB or 64KiB",
-                octant::Exit::wrong_word);
+            throw octant::Refusal("cannot use stride=" + std::to_string(stride) +
+                                      " (not a power of two of at least 64); try 4KiB or 64KiB",
+                                  octant::Exit::wrong_word);
         return stride / line_bytes;
     }
     [[nodiscard]] std::size_t room(octant::Context const& context) const {

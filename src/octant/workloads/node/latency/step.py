@@ -13,7 +13,7 @@ _PIECE_BYTES = 64 * _LINE_BYTES  # that a thread of pattern=loaded draws at once
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One chunk of each thread; of pattern=loaded, of the one thread whose loads are measured.
+    """Return one chunk of each thread; of pattern=loaded, of the one thread whose loads are measured.
 
     Memory is that of the lines, with what lies between those of pattern=pages, and a number for each, in whose order
     they are followed; where all lines of a footprint are, also a bit for each while they are checked.

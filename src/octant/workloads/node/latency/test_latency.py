@@ -71,7 +71,7 @@ def test_others_draw_while_one_follows_its_chain(run_kernel: KernelRuns) -> None
             {"bytes_read": 4096, "bytes_written": written} if others else {"loads": 1024, "bytes_read": 65536}
         )
         found = figures_of(MeasuredCell(WORKLOAD, [each], WORKLOAD.metrics))
-        drawn, latency = found["drawn"].value, found["latency"].value
+        drawn, latency = found["total bandwidth"].value, found["latency"].value
         assert drawn is not None
         assert latency is not None
         assert (drawn.middle > 1.001 * 64 / latency.middle) is bool(others)
@@ -82,7 +82,7 @@ def test_others_draw_while_one_follows_its_chain(run_kernel: KernelRuns) -> None
 def test_traffic_that_was_counted_and_not_drawn_is_seen(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/latency", "pattern=loaded", "bytes=16KiB", "threads=2", *QUICK, fault="wrong:1")
     assert done.code == Exit.WRONG_ANSWER
-    assert [one.name for one in done.points[0].checks if not one.passed] == ["lines that were counted and not drawn"]
+    assert [one.name for one in done.points[0].checks if not one.passed] == ["counted lines that were not transferred"]
 
 
 @pytest.mark.mpi
@@ -90,7 +90,7 @@ def test_traffic_that_was_counted_and_not_drawn_is_seen(run_kernel: KernelRuns) 
 def test_strides_that_are_no_power_of_two_are_refused(run_kernel: KernelRuns, stride: str) -> None:
     done = run_kernel("node/latency", "pattern=pages", f"stride={stride}", *QUICK)
     assert done.code == 2
-    assert f"cannot use stride={stride} (no power of two from 64 on)" in done.stderr
+    assert f"cannot use stride={stride} (not a power of two of at least 64)" in done.stderr
 
 
 def test_five_cycles_are_eighty_percent_and_1600_ns_for_1000_loads_are_1_6_ns() -> None:

@@ -18,13 +18,13 @@ constexpr std::int64_t page = 4096;
 std::vector<octant::Knob> knobs() {
     using octant::KnobKind;
     constexpr std::int64_t most = std::int64_t{1} << 40;
-    return {{"bytes", KnobKind::bytes, "96MiB", "memory of each rank", {}, std::int64_t{1} << 20, most},
-            {"block", KnobKind::bytes, "1000", "of one malloc", {}, 16, std::int64_t{1} << 16},
-            {"ask",
+    return {{"bytes", KnobKind::bytes, "96MiB", "memory per rank", {}, std::int64_t{1} << 20, most},
+            {"block", KnobKind::bytes, "1000", "size of one allocation", {}, 16, std::int64_t{1} << 16},
+            {"thp",
              KnobKind::word,
-             "nothing",
-             "of segments: large pages by nothing, by madvise before the first touch, or by collapse after it",
-             {"nothing", "madvise", "collapse"}}};
+             "none",
+             "pattern=segments: request for huge pages: none, madvise before the first touch, or collapse after it",
+             {"none", "madvise", "collapse"}}};
 }
 
 octant::KernelInfo info_with(std::vector<std::string> phases, std::vector<octant::Reading> readings) {
@@ -40,10 +40,10 @@ octant::KernelInfo info_with(std::vector<std::string> phases, std::vector<octant
 template <Way way>
 class Release {
   public:
-    enum Phases : std::size_t { touch, release, again };
-    enum Readings : std::size_t { kept, counted };
+    enum Phases : std::size_t { touch, release, retouch };
+    enum Readings : std::size_t { retained, counted };
     static octant::KernelInfo info() {
-        return info_with({"touch", "release", "again"}, {{"kept", "1"}, {"resident", "1"}});
+        return info_with({"touch", "release", "retouch"}, {{"retained", "1"}, {"resident", "1"}});
     }
     explicit Release(octant::Context& context)
         : context_(context), bytes_(claimed(context)), region_(way, bytes_, context.knobs.integer("block")) {
@@ -64,14 +64,14 @@ class Release {
         }
         Resident const left = resident();
         {
-            auto const mark = context_.phase(again);
+            auto const mark = context_.phase(retouch);
             region_.take();
             region_.write(2);
         }
         region_.end();  // before anything else is allocated, which would hold what is below it
         auto const taken = static_cast<double>(std::max(full.bytes - before.bytes, page));
         auto const share = [&](std::int64_t bytes) { return static_cast<double>(std::max(bytes, page)) / taken; };
-        context_.record(kept, share(left.bytes - left.lazy - (before.bytes - before.lazy)));
+        context_.record(retained, share(left.bytes - left.lazy - (before.bytes - before.lazy)));
         context_.record(counted, share(left.bytes - before.bytes));
     }
     [[nodiscard]] octant::Counts work(std::size_t) const { return {{"pages", bytes_ / page}}; }
@@ -94,8 +94,8 @@ class Release {
         wrong += region_.wrong(4);
         region_.end();
         double const slack = static_cast<double>(bytes_) / 16 + 0x1p20;  // what the process itself takes meanwhile
-        return {{"words that are not as they were written", static_cast<double>(wrong), "1", 0},
-                {"difference of what the kernel counts and its page table has", off, "B", slack}};
+        return {{"words with wrong contents", static_cast<double>(wrong), "1", 0},
+                {"difference between resident memory and page table", off, "B", slack}};
     }
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
@@ -112,7 +112,7 @@ class Release {
     int fault_ = -1;
 };
 
-constexpr std::array names{"text", "data", "heap", "mapping", "stack", "own stack"};
+constexpr std::array names{"text", "data", "heap", "mapping", "stack", "thread stack"};
 
 class OnLargePages {
   public:
@@ -125,7 +125,7 @@ class OnLargePages {
     explicit OnLargePages(octant::Context& context)
         : context_(context), bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))) {
         context.claim_outside(static_cast<double>(bytes_) * 1.1 + static_cast<double>(data_bytes + stack_bytes));
-        std::string const& word = context.knobs.word("ask");
+        std::string const& word = context.knobs.word("thp");
         request_ = word == "madvise" ? Request::madvise : word == "collapse" ? Request::collapse : Request::nothing;
     }
 
@@ -137,7 +137,7 @@ class OnLargePages {
                 write();
             },
             [&](Segment const& segment) {
-                octant::PagesGiven const given = octant::pages_given(segment.bytes);
+                octant::PageResidency const given = octant::read_page_residency(segment.bytes);
                 context_.record(number++, share_of(given));
                 if (!segment.refused.empty()) refused_[segment.name] = segment.refused;
             });
@@ -156,13 +156,13 @@ class OnLargePages {
         double beyond = 0;
         std::int64_t const wrong = go([](std::function<void()> const& write) { write(); },
                                       [&](Segment const& segment) {
-                                          octant::PagesGiven given = octant::pages_given(segment.bytes);
+                                          octant::PageResidency given = octant::read_page_residency(segment.bytes);
                                           if (fault_ == 0 && segment.name == "heap") segment.bytes[0] ^= std::byte{1};
                                           if (fault_ == 1) given.huge_bytes = given.resident_bytes + page;
                                           beyond += share_of(given) > 1 ? 1 : 0;
                                       });
-        return {{"pages that are not as they were written", static_cast<double>(wrong + wrong_), "1", 0},
-                {"segments with more on large pages than there is", beyond, "1", 0}};
+        return {{"pages with wrong contents", static_cast<double>(wrong + wrong_), "1", 0},
+                {"segments with more huge pages than memory", beyond, "1", 0}};
     }
     void corrupt(std::size_t fault) { fault_ = static_cast<int>(fault); }
 
@@ -171,7 +171,7 @@ class OnLargePages {
                     std::function<void(Segment const&)> const& look) {
         return go_through(request_, bytes_, touched, look);
     }
-    static double share_of(octant::PagesGiven const& given) {
+    static double share_of(octant::PageResidency const& given) {
         return static_cast<double>(given.huge_bytes) /
                static_cast<double>(std::max<std::int64_t>(given.resident_bytes, 1));
     }

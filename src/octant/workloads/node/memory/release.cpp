@@ -30,7 +30,7 @@ Resident resident() {
     }
     if (!is_there)
         throw octant::Refusal(
-            "cannot see what of a process is resident (/proc/self/smaps_rollup does not say); try Linux 4.14 or later",
+            "cannot read the resident memory (/proc/self/smaps_rollup is not available); use Linux 4.14 or later",
             octant::Exit::not_supported);
     return found;
 }
@@ -71,7 +71,8 @@ void Region::take() {
     if (maps(way_)) {
         void* const address = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (address == MAP_FAILED)
-            throw octant::Refusal(std::string("cannot map memory (") + std::strerror(errno) + "); try smaller bytes");
+            throw octant::Refusal(std::string("cannot map memory (") + std::strerror(errno) +
+                                  "); try a smaller bytes=");
         begin_ = static_cast<std::byte*>(address);
         end_ = begin_ + bytes_;
         is_mapped_ = true;
@@ -80,7 +81,7 @@ void Region::take() {
     begin_ = end_ = nullptr;
     for (std::size_t i = 0; i < bytes_ / block_; ++i) {
         auto* const one = static_cast<std::byte*>(std::malloc(block_));
-        if (one == nullptr) throw octant::Refusal("cannot allocate memory (malloc has none); try smaller bytes");
+        if (one == nullptr) throw octant::Refusal("cannot allocate memory (malloc failed); try a smaller bytes=");
         blocks_.push_back(one);
         begin_ = begin_ == nullptr ? one : std::min(begin_, one);
         end_ = std::max(end_, one + block_);

@@ -31,7 +31,7 @@ using Look = std::function<void(Segment const&)>;
 std::string advised(std::span<std::byte> bytes, int advice) {
     auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
     std::uintptr_t const first = (begin + large - 1) / large * large, last = (begin + bytes.size()) / large * large;
-    if (first >= last) return "it has no whole large page";
+    if (first >= last) return "segment is smaller than a huge page";
     return madvise(bytes.data() + (first - begin), last - first, advice) == 0 ? "" : std::strerror(errno);
 }
 
@@ -41,8 +41,8 @@ void give_back(std::span<std::byte> bytes) {
     auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
     std::uintptr_t const first = (begin + size - 1) / size * size, last = (begin + bytes.size()) / size * size;
     if (madvise(bytes.data() + (first - begin), last - first, MADV_DONTNEED) != 0)
-        throw octant::Refusal("cannot give the pages of data back (" + std::string(std::strerror(errno)) +
-                              "); try again where memory is not locked");
+        throw octant::Refusal("cannot release the pages of the data segment (" + std::string(std::strerror(errno)) +
+                              "); do not lock the memory of the process");
 }
 
 // Writes, asks, looks and compares: the same for each segment.
@@ -90,7 +90,7 @@ void go_through_heap(Round& round, std::size_t bytes) {
     Block block(static_cast<std::byte*>(std::malloc(bytes)));
     mallopt(M_MMAP_MAX, usual_maps);
     if (block == nullptr || block.get() > static_cast<std::byte*>(sbrk(0)))
-        throw octant::Refusal("cannot find the heap (malloc gave memory elsewhere); try smaller bytes");
+        throw octant::Refusal("cannot locate the heap (malloc used another segment); try a smaller bytes=");
     round.go("heap", {block.get(), bytes});
     block.reset();
     malloc_trim(0);
@@ -98,7 +98,7 @@ void go_through_heap(Round& round, std::size_t bytes) {
 
 void go_through_mapping(Round& round, std::size_t bytes) {
     Block const mapping(static_cast<std::byte*>(std::malloc(bytes)));  // so large that malloc maps it
-    if (mapping == nullptr) throw octant::Refusal("cannot allocate memory (malloc has none); try smaller bytes");
+    if (mapping == nullptr) throw octant::Refusal("cannot allocate memory (malloc failed); try a smaller bytes=");
     round.go("mapping", {mapping.get(), bytes});
 }
 
@@ -115,7 +115,7 @@ struct OnThread {
 void* run_on_thread(void* given) {
     auto* const one = static_cast<OnThread*>(given);
     try {
-        go_through_stack(one->round, "own stack");
+        go_through_stack(one->round, "thread stack");
     } catch (...) {
         one->failed = std::current_exception();
     }
@@ -123,10 +123,10 @@ void* run_on_thread(void* given) {
 }
 
 // A stack that a program lays out itself begins where a large page does; that of the main thread grows page by page.
-void go_through_own_stack(Round& round) {
+void go_through_thread_stack(Round& round) {
     constexpr std::size_t bytes = 4 * stack_bytes;
     void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (address == MAP_FAILED) throw octant::Refusal("cannot map a stack (no memory); try again");
+    if (address == MAP_FAILED) throw octant::Refusal("cannot map a stack (out of memory); try again");
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     OnThread given{round};
@@ -137,7 +137,7 @@ void go_through_own_stack(Round& round) {
     if (failed == 0) pthread_join(thread, nullptr);
     munmap(address, bytes);
     if (failed != 0)
-        throw octant::Refusal("cannot start a thread on a stack of its own (" + std::string(std::strerror(failed)) +
+        throw octant::Refusal("cannot start a thread with a separate stack (" + std::string(std::strerror(failed)) +
                               "); try again");
     if (given.failed) std::rethrow_exception(given.failed);
 }
@@ -152,7 +152,7 @@ std::int64_t go_through(Request request, std::size_t bytes, Touch const& touch, 
     go_through_heap(round, bytes);
     go_through_mapping(round, bytes);
     go_through_stack(round, "stack");
-    go_through_own_stack(round);
+    go_through_thread_stack(round);
     give_back(data);
     return round.wrong();
 }

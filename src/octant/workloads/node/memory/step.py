@@ -14,7 +14,7 @@ _MAPPED = ("unmap", "madv-free", "madv-dontneed")
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One step of each rank.
+    """Return one step of each rank.
 
     Raises:
         KeyError: there is no such pattern.

@@ -33,7 +33,7 @@ def test_what_stays_by_way(run_kernel: KernelRuns) -> None:
     """Laws of the allocator and the kernel, not of this machine."""
     done = run_kernel("node/memory", f"pattern={','.join(WAYS)}", "bytes=16MiB", *SHORT)
     assert done.code == 0, done.stderr
-    kept = {found.knobs["pattern"]: value(found, "kept") for found in done.points}
+    kept = {found.knobs["pattern"]: value(found, "retained") for found in done.points}
     resident = {found.knobs["pattern"]: value(found, "resident") for found in done.points}
     assert kept["free-below-held"] > 0.5, "a block above holds what is below it"
     assert all(kept[way] < 0.1 for way in WAYS[1:]), kept
@@ -51,7 +51,7 @@ def test_each_fault_is_found(run_kernel: KernelRuns, fault: int) -> None:
 
 
 def test_large_pages_are_read_back_and_a_refusal_has_its_reason(run_kernel: KernelRuns) -> None:
-    done = run_kernel("node/memory", "pattern=segments", "ask=collapse,nothing,madvise", "bytes=8MiB", *SHORT)
+    done = run_kernel("node/memory", "pattern=segments", "thp=collapse,none,madvise", "bytes=8MiB", *SHORT)
     assert done.code == 0, done.stderr
     assert len(done.points) == 3
     granted = Path("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -59,11 +59,11 @@ def test_large_pages_are_read_back_and_a_refusal_has_its_reason(run_kernel: Kern
     for found in done.points:
         shares = {name: value(found, name) for name in SEGMENTS}
         assert all(0 <= share <= 1 for share in shares.values())
-        if found.knobs["ask"] == "nothing" and not always:
+        if found.knobs["thp"] == "none" and not always:
             assert shares["data"] == 0, "what was moved before has been given back"
-        if found.knobs["ask"] == "collapse":  # each segment was moved, or the reason why not is in the record
+        if found.knobs["thp"] == "collapse":  # each segment was moved, or the reason why not is in the record
             stayed = {name for name, share in shares.items() if share == 0}
-            assert stayed <= {name.removeprefix("refused, ") for name in found.notes} | {"stack", "own stack"}
+            assert stayed <= {name.removeprefix("refused, ") for name in found.notes} | {"stack", "thread stack"}
 
 
 def test_small_blocks_are_claimed_with_what_malloc_takes_for_each(run_kernel: KernelRuns) -> None:
@@ -84,4 +84,4 @@ def test_where_the_kernel_does_not_say_what_is_resident_nothing_is_measured(
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
     done = run_kernel("node/memory", "pattern=trim", *SHORT, environment={"LD_PRELOAD": str(library)})
     assert (done.code, done.points) == (3, [])
-    assert "(/proc/self/smaps_rollup does not say); try Linux 4.14" in done.failures[0].reason
+    assert "(/proc/self/smaps_rollup is not available); use Linux 4.14" in done.failures[0].reason

@@ -1,4 +1,4 @@
-"""A fixed quantum of work, over and over: the share of time that the system takes, and in which pieces."""
+"""OS noise: a fixed work quantum, repeated; share and durations of interruptions (FWQ benchmark)."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,17 +8,17 @@ from octant.record import Point, Reduced, Samples, Series
 from octant.workload import LostTime, Workload
 from octant.workloads.node.noise.step import step
 
-UNDISTURBED = 0.05  # the share of quanta that are quicker than the undisturbed one
-PAUSE_NS = 10_000  # the harness takes less between two quanta: two readings of clocks, and at times a page fault
+UNDISTURBED = 0.05  # quantile of the quanta that counts as undisturbed
+PAUSE_NS = 10_000  # above the time of the harness between two quanta (two clock readings, occasionally a page fault)
 
 
 def beyond_the_quick_quantum(_point: Point, samples: Samples) -> list[Interruptions]:
-    """The time of each quantum beyond the lane's undisturbed one, with the pause before it, as one interruption.
+    """Return the excess of each quantum over the undisturbed quantum, with the pause before it, as one interruption.
 
-    Undisturbed is the 5th percentile. A pause is what a gap between two quanta of a burst lasts beyond the median gap,
-    if this is more than `PAUSE_NS`; the time of a burst before its first quantum and after its last is one gap. What
-    happens between two bursts, where the harness works, is not counted, and in records that do not say where bursts
-    begin, no pause is. Where a record is too large to keep every quantum, its sketches of all quanta and gaps are used.
+    The undisturbed quantum is the 5th percentile of the lane. A pause is the excess of a gap between two quanta over
+    the median gap, if it is more than `PAUSE_NS`. The time of a burst before its first and after its last quantum is
+    one gap. Time between bursts is not counted. Records without bursts have no pauses. Records without samples give
+    their sketches of quanta and gaps.
     """
     kept = [part for part in samples.reduced if part.name == "step" and part.sketch.count and part.ranks]
     if kept:
@@ -57,7 +57,7 @@ def _pauses(gaps: NDArray[np.float64], usual_ns: float) -> NDArray[np.float64]:
 
 
 def off_the_cpu(point: Point, _samples: Samples) -> list[Interruptions]:
-    """What each thread's own CPU clock lacks of its bursts, in one piece; nothing in records without these clocks."""
+    """Return the wall time of bursts in which each thread did not run (by its CPU clock), as one interruption."""
     return [
         Interruptions(one.rank, thread, np.array([max(0.0, wall - cpu)]), np.ones(1, dtype=np.int64), wall)
         for one in point.taken
@@ -66,27 +66,27 @@ def off_the_cpu(point: Point, _samples: Samples) -> list[Interruptions]:
     ]
 
 
-def moves_a_second(moves: float, quanta: float, quantum_s: float) -> float:
-    """Of one thread, in the time of its quanta."""
+def migrations_per_second(moves: float, quanta: float, quantum_s: float) -> float:
+    """Return the migrations of one thread per second of its quanta."""
     return moves / (quanta * quantum_s)
 
 
 WORKLOAD = Workload(
-    summary="A fixed quantum of work, over and over: time that the operating system takes",
+    summary="OS noise: time taken from a fixed work quantum (FWQ) by the operating system and hypervisor",
     metrics=(
         Metric(
             "lost", "1", "lower", interrupted(beyond_the_quick_quantum),
-            note="share of the time beyond the undisturbed quantum", of_lost_time=True,
+            note="share of time in excess of the undisturbed quantum", of_lost_time=True,
         ),
         Metric(
             "lost by CPU clock", "1", "lower", interrupted(off_the_cpu),
-            note="share of the time in which threads did not run", of_lost_time=True,
+            note="share of time in which threads did not run", of_lost_time=True,
         ),
-        Metric("quantum", "s", "lower", per("quanta"), note="the typical quantum"),
+        Metric("quantum", "s", "lower", per("quanta"), note="median time of a quantum"),
         Metric(
             "moves", "move/s", "lower",
-            derived(moves_a_second, result("moves to another hardware thread"), result("quanta"), per("quanta")),
-            note="of a thread to another hardware thread, seen after each quantum", of_system=True,
+            derived(migrations_per_second, result("moves to another hardware thread"), result("quanta"), per("quanta")),
+            note="migrations of a thread to another hardware thread, checked after each quantum", of_system=True,
         ),
     ),
     pictures=(LostTime("Noise"),),

@@ -28,7 +28,7 @@ class Noise {
         return {.knobs = {{"additions",
                            octant::KnobKind::integer,
                            "40000",
-                           "dependent additions in a quantum (a multiple of 8)",
+                           "dependent additions per quantum (a multiple of 8)",
                            {},
                            800,
                            1'000'000'000}},

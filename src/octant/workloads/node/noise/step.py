@@ -1,4 +1,4 @@
-"""One chunk of node/noise: a quantum of dependent additions. The budget says how many there are, not the work."""
+"""One chunk of node/noise: a quantum of dependent additions. The time budget determines their number."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _LANE_BYTES = 64  # sum, quanta and moves of a thread, on a line of their own
 
 
 def step(_knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One quantum of each thread."""
+    """Return one quantum of each thread."""
     lanes = ranks * threads
     return Step({"quanta": lanes}, _LANE_BYTES * lanes)

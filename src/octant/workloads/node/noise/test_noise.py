@@ -11,7 +11,7 @@ from fake_run import lane, point
 from octant.analysis.figures import figure
 from octant.analysis.lost import caveats_about_lost
 from octant.analysis.reduce import NoSamplesError, measure
-from octant.record import Point, RankTotal, Reduced, Result, Samples, Series, Taken
+from octant.record import Point, RankTimes, RankTotal, Reduced, Result, Samples, Series
 from octant.stats.caveats import Grade
 from octant.workloads.node.noise import WORKLOAD, beyond_the_quick_quantum
 from sketches import sketch_of
@@ -54,7 +54,7 @@ def test_pauses_between_bursts_do_not_count() -> None:
 
 
 def with_pauses(pauses: dict[int, int], firsts: Sequence[int] = (0,), at_end: int = 0) -> Series:
-    """A hundred quanta of 10 us with gaps of 300 ns, and of so much more before some.
+    """Return a hundred quanta of 10 us with gaps of 300 ns, and longer gaps before some.
 
     Args:
         firsts: of each burst its first quantum. What lies before it in a burst lasts 300 ns too.
@@ -111,11 +111,11 @@ def test_every_lane_is_compared_with_its_own_quantum() -> None:
 
 
 def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> None:
-    taken = Taken(0, (10**9, 10**9), (10**9, 5 * 10**8), (0, 5 * 10**8))
+    taken = RankTimes(0, (10**9, 10**9), (10**9, 5 * 10**8), (0, 5 * 10**8))
     assert share("lost by CPU clock", point(taken=(taken,))) == pytest.approx(0.25)
     older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
     assert older.launches == ()
-    assert "the record does not hold" in older.missing
+    assert "the record lacks the data" in older.missing
 
 
 def test_moves_are_of_one_thread_and_second() -> None:
@@ -126,21 +126,21 @@ def test_moves_are_of_one_thread_and_second() -> None:
 
 
 def test_lost_time_is_no_doubt_about_moves() -> None:
-    half = point(taken=(Taken(0, (10**9,), (10**8,), (9 * 10**8,)),))
+    half = point(taken=(RankTimes(0, (10**9,), (10**8,), (9 * 10**8,)),))
     assert caveats_about_lost(half, WORKLOAD.metric("moves"), 3.0, sketch_of([10_000])) == ()
 
 
 def test_two_shares_of_lost_time_that_differ_are_doubtful() -> None:
     samples = (lane([10_000] * 90 + [20_000] * 10),)
-    agreeing, slower = ((Taken(0, (10**9,), (cpu,), (0,)),) for cpu in (910_000_000, 10**9))
+    agreeing, slower = ((RankTimes(0, (10**9,), (cpu,), (0,)),) for cpu in (910_000_000, 10**9))
     value = lost(*samples)
     metric, times = WORKLOAD.metric("lost"), sketch_of([10_000])
     assert caveats_about_lost(point(lanes=samples, taken=agreeing), metric, value, times) == ()
     (found,) = caveats_about_lost(point(lanes=samples, taken=slower), metric, value, times)
-    assert (found.kind, found.grade) == ("sources disagree", Grade.LIMITED)
-    assert found.text == "9 % of the time was lost, 0 % by the threads' own clocks"
+    assert (found.kind, found.grade) == ("inconsistent lost-time sources", Grade.LIMITED)
+    assert found.text == "the samples show 9 % lost time, the CPU clocks of the threads 0 %"
 
 
 def test_lost_time_is_no_doubt_about_a_share_of_lost_time() -> None:
-    half = point(taken=(Taken(0, (10**9,), (3 * 10**8,), (7 * 10**8,)),))
+    half = point(taken=(RankTimes(0, (10**9,), (3 * 10**8,), (7 * 10**8,)),))
     assert caveats_about_lost(half, WORKLOAD.metric("lost"), 0.7, sketch_of([10_000])) == ()

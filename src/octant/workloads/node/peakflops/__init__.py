@@ -1,4 +1,4 @@
-"""The rate of multiply-adds on registers alone: what a core can compute at most."""
+"""Peak floating-point rate: multiply-adds on registers."""
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from octant.workload import Bars, Workload
 from octant.workloads.node.peakflops.step import step
 
 CLOCK_ERROR = 1.1
-"""A rate may exceed what its units do at the observed clock by so much: the clock of the work was higher."""
+"""Tolerated ratio of measured rate to peak at the observed clock, which may be lower than that of the work."""
 
 
 def units_known(processor: Processor, bits: int) -> int | None:
-    """Multiply-add units of that width, where its flags say; `None` where they do not.
+    """Return the number of multiply-add units of a width; `None` if the flags do not determine it.
 
     Intel's server cores (recognised by AMX) have two at every width. Of AVX-512 without AMX some have one and some
     two, so nothing is assumed. Intel and AMD cores with AVX2 and without hybrid siblings have two of up to 256 bits.
@@ -40,23 +40,23 @@ def _units(machine: Machine, point: Point, clock_hz: float) -> tuple[int, str]:
     ]
     per_cycle = flops / (float(np.median(np.concatenate(steps))) * 1e-9) / (2 * int(point.notes["lanes"]) * clock_hz)
     units = next((n for n in (1, 2, 4) if per_cycle <= CLOCK_ERROR * n), 8)
-    return units, f"{units} units inferred from the {per_cycle:.2f} per cycle measured, rounded up"
+    return units, f"{units} units inferred from {per_cycle:.2f} measured operations per cycle, rounded up"
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Width x units x 2 x the clock observed between the bursts of this very load, on all hardware threads in use."""
+    """Return the time at width x units x 2 x the clock observed during this load, on all hardware threads in use."""
     clock_hz = known.clock_hz
     if clock_hz is None:
         return None
     units, why = _units(machine, point, clock_hz)
     elements, threads = int(point.notes["lanes"]), len(point.hardware_threads) or 1
     cores = f"{threads} core{'s' * (threads > 1)}"
-    source = f"{elements} lanes × {units} units × 2 × {clock_hz / 1e9:.2f} GHz × {cores}; clock under this load, {why}"
+    source = f"{elements} lanes × {units} units × 2 × {clock_hz / 1e9:.2f} GHz × {cores}; clock under load, {why}"
     return Limit(point.count("flops") / (elements * units * 2 * clock_hz * threads), source)
 
 
 def is_widest(machine: Machine, point: Point) -> bool:
-    """Whether the loop used the widest vectors that it could here: narrower ones are no peak."""
+    """Return whether the loop used the widest vectors of the machine."""
     width, widest = point.notes["width"], facts(machine).get("vector_bits")
     return width != "scalar" and widest is not None and int(width) >= widest
 
@@ -70,12 +70,12 @@ def _is_scalar(_machine: Machine, point: Point) -> bool:
 
 
 WORKLOAD = Workload(
-    summary="Multiply-adds on registers alone, for every vector width and precision: the compute limit",
+    summary="Peak floating-point rate: multiply-adds on registers for each vector width and precision",
     metrics=(
-        Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts two"),
+        Metric("rate", "flop/s", "higher", rate("flops"), note="a multiply-add counts as two operations"),
         Metric(
             "rate per thread", "flop/s", "higher", derived(lambda seconds: 1 / seconds, per("flops")),
-            note="of a chunk: the median of all threads together",
+            note="from the median time of a chunk over all threads",
         ),
     ),
     least_seconds=_least_seconds,

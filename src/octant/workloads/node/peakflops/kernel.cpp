@@ -40,9 +40,9 @@ class PeakFlops {
         return {.knobs = {{"width",
                            KnobKind::word,
                            "auto",
-                           "vector bits; auto: the widest",
+                           "vector width in bits; auto: the widest",
                            {"auto", "scalar", "128", "256", "512"}},
-                          {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}}}};
+                          {"element", KnobKind::word, "double", "element type", {"double", "single"}}}};
     }
 
     explicit PeakFlops(Context& context)

@@ -14,7 +14,7 @@ _STATE_BYTES = 24 * 16 * (8 + 4)  # the values of a thread, in both precisions
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One chunk of each thread.
+    """Return one chunk of each thread.
 
     The processor decides how many chains `scalar` and `128` have, and which width `auto` is: of these no operations
     are declared.

@@ -34,7 +34,7 @@ def busy(gflops: float = 100.0, clock_hz: tuple[int, ...] = (3_400_000_000,) * 2
 
 
 def limit_of(fake: Machine, found: Point) -> tuple[Limit | None, float]:
-    """The limit, and the rate at it, flop/s."""
+    """Return the limit, and the rate at the limit, flop/s."""
     limit = with_limit(figure(WORKLOAD, [found]), NOTHING, fake).limit
     return limit, found.count("flops") / limit.seconds if limit else 0.0
 
@@ -54,7 +54,7 @@ def test_unknown_units_are_inferred_and_the_limit_says_so() -> None:
     assert two is not None
     assert of_two == pytest.approx(108.8e9)
     assert of_one == pytest.approx(54.4e9)
-    assert "inferred from the 1.84 per cycle" in two.source
+    assert "inferred from 1.84 measured operations per cycle" in two.source
 
 
 def test_a_clock_that_was_observed_too_low_adds_no_units() -> None:

@@ -1,4 +1,4 @@
-"""Random updates of a table in memory: HPCC's RandomAccess inside one rank."""
+"""Random updates of a table in the memory of each rank (HPC Challenge's RandomAccess)."""
 
 from octant import units
 from octant.limit import Known, Limit, cache_line, memory_limit
@@ -10,7 +10,7 @@ from octant.workloads.node.randomaccess.step import step
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Beyond the caches each update brings one line from memory and sends one back."""
+    """Return the memory limit beyond the caches: each update reads and writes back one cache line."""
     line, assumed = cache_line(machine)
     footprint = int(point.notes["table_bytes"]) * known_count(point.threads) * known_count(point.working_ranks)
     moved = 2 * line * point.count("updates")
@@ -18,18 +18,18 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
 
 
 def _traffic(machine: Machine, point: Point) -> Traffic | NoTraffic:
-    """Updates of a node's own memory by all of its cores: those that arrive as messages are not applied faster."""
+    """Return the update rate of local memory by all cores: an upper bound for updates that arrive as messages."""
     cores = len({cpu.core for cpu in machine.topology.cpus})
     beyond = 2 * machine.may_be_cached_bytes()
     lanes = known_count(point.working_ranks) * known_count(point.threads) // len({given.host for given in point.given})
     if lanes < cores or lanes * int(point.notes["table_bytes"]) < beyond:
         least = units.bytes_text(beyond)
-        return NoTraffic(f"a node's memory needs all {cores} cores and a table of {least}, twice its caches")
+        return NoTraffic(f"a node limit needs all {cores} cores and a table of at least {least} (twice the caches)")
     return Traffic("to-itself", cost="update", relation="at_most", description="updates of its own memory, all cores")
 
 
 WORKLOAD = Workload(
-    summary="Random updates of a table in memory (HPCC RandomAccess inside one rank)",
+    summary="Random updates of a table in memory (HPCC RandomAccess within one rank)",
     metrics=(
         Metric("updates", "update/s", "higher", rate("updates"), note="an update reads and writes one 8-byte word"),
     ),

@@ -86,23 +86,23 @@ class RandomAccess {
         return {.knobs = {{"bytes",
                            octant::KnobKind::bytes,
                            "256MiB",
-                           "tables of all threads of a rank; each takes the largest power of two that fits",
+                           "table size per rank; the part of each thread is rounded down to a power of two",
                            {},
                            4096},
                           {"streams",
                            octant::KnobKind::word,
                            "128",
-                           "parts of the sequence that are followed at once; 1: number by number, as it is defined",
+                           "independent parts of the random sequence; 1: sequential",
                            {"128", "1"}},
                           {"prefetch",
                            octant::KnobKind::word,
                            "no",
-                           "yes: the word of an update is asked for from memory some updates before",
+                           "yes: software prefetch of the words of later updates",
                            {"no", "yes"}},
                           {"batch",
                            octant::KnobKind::word,
                            "auto",
-                           "updates between; auto: the quickest of 16, 64 and 128 in a short trial",
+                           "prefetch distance in updates; auto: fastest of 16, 64 and 128 in a short trial",
                            {"auto", "16", "32", "64", "128", "256", "512"}}}};
     }
 
@@ -115,7 +115,7 @@ class RandomAccess {
           lanes_(static_cast<std::size_t>(context.threads)) {
         std::string const& batch = context.knobs.word("batch");
         if (batch != "auto" && !prefetches_)
-            throw octant::Refusal("cannot use batch=" + batch + " (nothing is asked for ahead); try prefetch=yes",
+            throw octant::Refusal("cannot use batch=" + batch + " (prefetch=no); use prefetch=yes",
                                   octant::Exit::not_supported);
         if (prefetches_ && batch != "auto") ahead_ = std::stoul(batch);
         context.on_each_thread([&](int lane) { reset(lane); });
@@ -154,7 +154,7 @@ class RandomAccess {
             for (std::size_t stream = 0; stream < (single_ ? 1 : streams); ++stream) undo(lane, stream);
             for (Word i = 0; i < words_; ++i) wrong += table(lane)[i] == i ? 0 : 1;
         }
-        return {{"table entries that undoing the updates does not restore", wrong, "1", 0}};
+        return {{"table entries not restored by undoing the updates", wrong, "1", 0}};
     }
 
     void corrupt(std::size_t) {

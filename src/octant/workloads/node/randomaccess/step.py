@@ -13,7 +13,7 @@ _LEAST_WORDS = 8
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One chunk of each thread; each has the largest power of two of words that fits into its share."""
+    """Return one chunk of each thread; each has the largest power of two of words that fits into its share."""
     share = max(_LEAST_WORDS, parse_bytes(knobs["bytes"]) // threads // _WORD_BYTES)
     lanes, words = ranks * threads, 1 << (share.bit_length() - 1)
     moved = _WORD_BYTES * _UPDATES * lanes

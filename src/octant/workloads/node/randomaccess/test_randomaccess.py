@@ -69,7 +69,7 @@ def test_how_far_ahead_is_asked_for_is_as_told_or_chosen_by_all_ranks(run_kernel
 def test_nothing_is_asked_for_ahead_of_a_plain_loop(run_kernel: KernelRuns) -> None:
     told = run_kernel(PROGRAM, "batch=64")
     assert told.code == Exit.NOT_SUPPORTED
-    assert "cannot use batch=64 (nothing is asked for ahead); try prefetch=yes" in told.stderr
+    assert "cannot use batch=64 (prefetch=no); use prefetch=yes" in told.stderr
 
 
 def test_the_kernel_says_what_it_can_be_asked() -> None:

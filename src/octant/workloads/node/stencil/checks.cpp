@@ -187,13 +187,13 @@ double unlike_their_mirror(Way<Real> const& way, bool spoilt) {
 
 template <class Real>
 octant::Results checks(Way<Real> const& way, Grid<Real>& timed, std::size_t spoilt) {
-    return {
-        {"difference from the plain loop, 64³ points, 20 steps", worst_of_small(way, spoilt == small_grid), "1",
-         rounding<Real>},
-        {"difference at five places of the grid that was timed", worst_of_timed(way, timed, spoilt == timed_grid), "1",
-         rounding<Real>},
-        {"difference of a plane wave from the law of waves", worst_of_wave(way, spoilt == wave), "1", of_eighth_order},
-        {"points unlike their mirror", unlike_their_mirror(way, spoilt == mirror), "1", 0}};
+    return {{"difference from the plain loop, 64³ points, 20 steps", worst_of_small(way, spoilt == small_grid), "1",
+             rounding<Real>},
+            {"difference at five places of the grid that was timed", worst_of_timed(way, timed, spoilt == timed_grid),
+             "1", rounding<Real>},
+            {"difference of a plane wave from the dispersion relation", worst_of_wave(way, spoilt == wave), "1",
+             of_eighth_order},
+            {"points that differ from their mirror image", unlike_their_mirror(way, spoilt == mirror), "1", 0}};
 }
 
 template octant::Results checks(Way<float> const& way, Grid<float>& timed, std::size_t spoilt);

@@ -44,7 +44,7 @@ Size size_of(octant::Knobs const& knobs) {
     std::ptrdiff_t const n = knobs.integer("n"), planes = knobs.integer("planes");
     if (n % whole != 0)
         throw Refusal("cannot use n=" + std::to_string(n) +
-                          " (rows are whole cache lines); try n=" + std::to_string((n / whole + 1) * whole),
+                          " (rows must be whole cache lines); try n=" + std::to_string((n / whole + 1) * whole),
                       octant::Exit::wrong_word);
     return {n, n, planes == 0 ? n : planes};
 }
@@ -52,13 +52,11 @@ Size size_of(octant::Knobs const& knobs) {
 bool streams(octant::Knobs const& knobs) {
     if (knobs.word("store") != "streaming") return false;
     if (!octant::has_streaming_stores)
-        throw Refusal("cannot use store=streaming (no such instruction in this build); try store=plain",
+        throw Refusal("cannot use store=streaming (not available in this build); try store=plain",
                       octant::Exit::not_supported);
     if (knobs.word("blocking") == "time")
-        throw Refusal(
-            "cannot use store=streaming with blocking=time (what is written is read again at once); try "
-            "store=plain",
-            octant::Exit::not_supported);
+        throw Refusal("cannot use store=streaming with blocking=time (data is reused immediately); try store=plain",
+                      octant::Exit::not_supported);
     return true;
 }
 
@@ -77,28 +75,26 @@ Plan plan_of(Context const& context, Size size, std::size_t element_bytes) {
 
 octant::KernelInfo declared() {
     return {
-        .knobs = {{"n", KnobKind::integer, "256", "points of a row and rows of a plane", {}, 16, 65536},
-                  {"planes", KnobKind::integer, "0", "planes; 0: n", {}, 0, 65536},
+        .knobs = {{"n", KnobKind::integer, "256", "grid points per row, and rows per plane", {}, 16, 65536},
+                  {"planes", KnobKind::integer, "0", "number of planes; 0: n", {}, 0, 65536},
                   {"blocking",
                    KnobKind::word,
                    "yz",
-                   "none: plane by plane; yz: blocks of rows through all planes; time: several steps at once",
+                   "none: plane by plane; yz: blocks of rows through all planes; time: several time steps per pass",
                    {"none", "yz", "time"}},
-                  {"depth", KnobKind::integer, "4", "steps at once with blocking=time", {}, 2, 8},
-                  {"tile", KnobKind::integer, "0", "rows of a block; 0: what fits into the caches", {}, 0, 65536},
-                  {"ahead",
-                   KnobKind::integer,
-                   "2",
-                   "rows ahead of which what comes from memory is asked for; 0: nothing is",
-                   {},
-                   0,
-                   64},
+                  {"depth", KnobKind::integer, "4", "blocking=time: time steps per pass", {}, 2, 8},
+                  {"tile", KnobKind::integer, "0", "rows per block; 0: as many as fit into the caches", {}, 0, 65536},
+                  {"prefetch", KnobKind::integer, "2", "software prefetch distance in rows; 0: no prefetch", {}, 0, 64},
                   {"store",
                    KnobKind::word,
                    "plain",
-                   "plain: over the older level; streaming: into a third one, past the caches",
+                   "plain: overwrite the older time level; streaming: non-temporal stores to a third level",
                    {"plain", "streaming"}},
-                  {"width", KnobKind::word, "auto", "vector bits; auto: the widest", {"auto", "128", "256", "512"}}},
+                  {"width",
+                   KnobKind::word,
+                   "auto",
+                   "vector width in bits; auto: the widest",
+                   {"auto", "128", "256", "512"}}},
         .pace = octant::Pace::steps,
         .takes = [](int, int, octant::Knobs const& knobs) {
             return octant::refusal_of([&] { return size_of(knobs); });
@@ -118,7 +114,7 @@ class Stencil {
           memory_(context.buffer<Real>(array() * (levels_ + 1))),
           way_(way()),
           grid_(shape(), arrays(), memory_.data() + levels_ * array(), way_.plan, way_.update,
-                context.knobs.integer("ahead") * shape().pitch) {
+                context.knobs.integer("prefetch") * shape().pitch) {
         stencil::begin(context, grid_, stencil::Scattered{size_}, levels_);
         context.watched = {memory_.mapping().bytes()};
         context.notes = {{"width", width_.name}, {"steps", std::to_string(way_.plan.depth)}};
@@ -153,7 +149,7 @@ class Stencil {
         return found;
     }
     [[nodiscard]] stencil::Way<Real> way() const {
-        bool const asks = context_.knobs.integer("ahead") > 0;
+        bool const asks = context_.knobs.integer("prefetch") > 0;
         stencil::Table<Real> const& loops = width_.loops;
         stencil::Update<Real> const plain = asks ? loops.plain_asking : loops.plain;
         stencil::Update<Real> const streaming = asks ? loops.streaming_asking : loops.streaming;

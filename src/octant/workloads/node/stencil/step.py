@@ -14,7 +14,7 @@ _APART_LINES = 51  # between two arrays
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
-    """One pass, which makes `depth` steps of the grid with blocking=time; the threads of a rank share it."""
+    """Return one pass, which makes `depth` steps of the grid with blocking=time; the threads of a rank share it."""
     n, size = int(knobs["n"]), _ELEMENT_BYTES[knobs["element"]]
     planes = int(knobs["planes"]) or n
     points = n * n * planes * (int(knobs["depth"]) if knobs["blocking"] == "time" else 1) * ranks

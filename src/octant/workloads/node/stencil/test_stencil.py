@@ -81,7 +81,7 @@ def test_work_is_counted_by_the_step_that_is_timed(run_kernel: KernelRuns) -> No
 @pytest.mark.parametrize(
     ("words", "said", "code"),
     [
-        (("n=100",), "cannot use n=100 (rows are whole cache lines); try n=112", Exit.WRONG_WORD),
+        (("n=100",), "cannot use n=100 (rows must be whole cache lines); try n=112", Exit.WRONG_WORD),
         (("blocking=time", "store=streaming"), "cannot use store=streaming with blocking=time", Exit.NOT_SUPPORTED),
     ],
 )

@@ -1,4 +1,4 @@
-"""Sustained memory bandwidth: McCalpin's four loops and others of their kind, and reads in other orders."""
+"""Sustained memory bandwidth: STREAM loops, similar loops, and other access patterns."""
 
 import math
 
@@ -14,30 +14,30 @@ from octant.workloads.node.stream.step import step
 
 
 def from_memory(machine: Machine, point: Point) -> bool:
-    """Whether the arrays of all ranks are well beyond every cache."""
+    """Return whether the arrays are at least twice as large as all caches."""
     return footprint(machine, point) >= 2 * machine.may_be_cached_bytes()
 
 
 def footprint(_machine: Machine, point: Point) -> int:
-    """The arrays of all ranks."""
+    """Return the bytes of the arrays of all ranks."""
     return units.parse_bytes(point.knobs["bytes"]) * known_count(point.working_ranks)
 
 
 WHOLE = ("contiguous", "streams")
-"""Patterns that use all of each line, once."""
+"""Patterns that use each cache line completely, once."""
 MOST_ALLOCATED = 1 / 4
-"""Of what a figure counts, so that it is a limit of others: triad's share. Some processors leave these reads out."""
+"""Largest share of write-allocates in a figure that is a limit for others (that of triad); some CPUs avoid them."""
 MOVED = ("bytes_read", "bytes_written", "bytes_allocated", "bytes_unused")
-"""What the source reads and writes, lines that are read before they are written, and parts of lines without use."""
+"""Bytes that the source reads and writes, write-allocates, and unused parts of cache lines."""
 
 
 def _uses_whole_lines(point: Point) -> bool:
-    """Whether each thread moves every byte of its own part once in a pass."""
+    """Return whether each thread moves each byte of its part once per pass."""
     return point.knobs.get("pattern", WHOLE[0]) in WHOLE and point.knobs.get("data", "private") == "private"
 
 
 def _in(level: Level) -> Provides:
-    """The first cache holds the lines that are written already: nothing moves to read them first."""
+    """Return the limit of a memory level; in the first-level cache there are no write-allocates."""
     metric = "bandwidth" if level == LEVELS[0] else "traffic"
 
     def holds(machine: Machine, point: Point) -> bool:
@@ -49,9 +49,9 @@ def _in(level: Level) -> Provides:
 
 
 def _best_pass(point: Point, samples: Samples) -> float:
-    """B/s of all lanes if each took as long as the quickest pass of any of them over its arrays.
+    """Return the bandwidth of all lanes, B/s, from the fastest pass of any lane over its arrays.
 
-    A pass is so many samples in a row as cover the arrays; nothing where fewer were kept, or a pass is another one.
+    A pass is the number of consecutive samples that cover the arrays. NaN if fewer samples were stored.
     """
     if not _uses_whole_lines(point):
         return math.nan
@@ -69,40 +69,40 @@ def _best_pass(point: Point, samples: Samples) -> float:
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """The best traffic that any loop of this run reached on these threads: memory's own peak is not visible.
+    """Return the time at the highest memory traffic of this run on these threads.
 
-    `None` for arrays that fit into caches, whose limit is another one.
+    Return `None` for arrays that fit into caches. The nominal peak of the memory is not visible to software.
     """
     best = known.best("memory traffic", point.hardware_threads)
     if best is None or not from_memory(machine, point):
         return None
     moved = point.count(*MOVED)
-    return Limit(moved / best.value, "best memory traffic of this run, write-allocates counted")
+    return Limit(moved / best.value, "highest memory traffic of this run, including write-allocates")
 
 
 WORKLOAD = Workload(
-    summary="Sustained memory bandwidth: copy, scale, add, triad and others over arrays of doubles, in several orders",
+    summary="Sustained memory bandwidth: STREAM loops and others over arrays of doubles, several access patterns",
     metrics=(
         Metric(
             "bandwidth",
             "B/s",
             "higher",
             rate("bytes_read", "bytes_written"),
-            note="bytes that the source reads and writes",
+            note="bytes that the source code reads and writes",
         ),
         Metric(
             "traffic",
             "B/s",
             "higher",
             rate(*MOVED),
-            note="write-allocates and whole lines counted",
+            note="including write-allocates and whole cache lines",
         ),
         Metric(
             "HPCC bandwidth",
             "B/s",
             "higher",
             custom(_best_pass),
-            note="the quickest pass of any rank over its arrays, for all ranks, as HPC Challenge takes it",
+            note="fastest pass of any rank, scaled to all ranks (as HPC Challenge)",
         ),
     ),
     bounded_by=("memory traffic",),

@@ -92,7 +92,7 @@ class Contiguous {
         for (double const error : worst) octant::keep_worst(most, error);
         for (double const one : guards) written_beside += one;
         octant::Results found{{"largest difference from the plain loop", most, "1", 0}};
-        if (kind_.has_a()) found.push_back({"elements beside the results that were written", written_beside, "1", 0});
+        if (kind_.has_a()) found.push_back({"elements written outside of the results", written_beside, "1", 0});
         return found;
     }
 
@@ -114,7 +114,7 @@ class Contiguous {
         if (context.knobs.word("data") == "private") return false;
         if (!kind_.has_a()) return true;
         throw octant::Refusal("cannot use data=shared with kernel=" + context.knobs.word("kernel") +
-                                  " (threads would write the same elements); try kernel=load",
+                                  " (threads would write the same elements); use kernel=load",
                               octant::Exit::not_supported);
     }
     [[nodiscard]] static std::ptrdiff_t whole(std::ptrdiff_t elements) {

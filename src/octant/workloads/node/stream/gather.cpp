@@ -34,7 +34,7 @@ class Gather {
           lanes_(static_cast<std::size_t>(context.threads)) {
         if (length_ > std::numeric_limits<Index>::max())
             throw octant::Refusal("cannot gather from " + std::to_string(8 * length_) +
-                                      " bytes of a thread (a list entry has 32 bits); try more threads",
+                                      " bytes per thread (indices have 32 bits); try more threads",
                                   octant::Exit::not_supported);
         context.on_each_thread([&](int lane) {
             for (std::ptrdiff_t i = 0; i < length_; ++i) b_.part(lane)[i] = b_at(element(lane, i));

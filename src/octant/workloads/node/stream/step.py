@@ -28,7 +28,7 @@ _Counts: TypeAlias = Mapping[str, int]
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One chunk of each thread.
+    """Return one chunk of each thread.
 
     The lines that pattern=gather touches are drawn at random and not declared; store=best is taken to be `plain`.
     """
@@ -42,7 +42,7 @@ def _doubles(knobs: Mapping[str, str], name: str) -> int:
 
 
 def _array(parts: int, length: int, skew: int = 0, guards: bool = False) -> int:
-    """Bytes of an array of several parts, each of which begins in a page of its own (arrays.hpp)."""
+    """Return the bytes of an array of several parts, each of which begins in a page of its own (arrays.hpp)."""
     pitch = (skew + length + 2 * _LINE + _PAGE - 1) // _PAGE * _PAGE
     first = skew + (_PAGE if guards else 0)
     return _DOUBLE_BYTES * (first + (parts - 1) * pitch + length + (_LINE if guards else 0))

@@ -20,7 +20,7 @@ def triad(counts: dict[str, int], size: int = 256 * MIB) -> Point:
 
 
 def at_limit(found: Point, best: float) -> float | None:
-    """The bandwidth at the limit, B/s, where memory was seen to move `best`."""
+    """Return the bandwidth at the limit, B/s, for a highest memory traffic of `best`."""
     known = Known(machine().topology, {"memory traffic": {frozenset({("node", 0)}): Best(best, "")}})
     limit = WORKLOAD.least_seconds(known, machine(), found)
     return WORKLOAD.metric().at(limit.seconds, found.work[0].counts, found.lanes) if limit else None
@@ -132,4 +132,4 @@ def test_lines_of_which_a_part_is_used_count_whole_in_traffic(run_kernel: Kernel
 def test_what_threads_would_write_at_once_is_not_shared(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/stream", "kernel=copy", "data=shared", "bytes=64KiB", *BRIEF)
     assert done.code == 3
-    assert "try kernel=load" in done.stderr
+    assert "use kernel=load" in done.stderr

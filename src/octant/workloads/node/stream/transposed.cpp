@@ -65,7 +65,7 @@ class TransposedTiles {
         for (double const one : wrong) all_wrong += one;
         for (double const one : beside) all_beside += one;
         return {{"elements that are not transposed", all_wrong, "1", 0},
-                {"elements beside the results that were written", all_beside, "1", 0}};
+                {"elements written outside of the results", all_beside, "1", 0}};
     }
     void corrupt(std::size_t check) {  // the last tile of each band is left out, or the last row has one too many
         redo(check == 0 ? n_ - edge_ : n_);

@@ -72,8 +72,8 @@ std::vector<Variant> variants_of(octant::Context const& context, std::size_t kin
     std::string names;
     for (auto const& one : known) names += (names.empty() ? "" : ", ") + one.name;
     throw octant::Refusal("cannot use store=" + store + " (kernel=" + knobs.word("kernel") + " has " + names + " here" +
-                              (aligned ? "" : ", with arrays that are not aligned") +
-                              (asks ? ", with prefetching" : "") + "); try store=best",
+                              (aligned ? "" : ", unaligned arrays") + (asks ? ", software prefetch" : "") +
+                              "); try store=best",
                           octant::Exit::not_supported);
 }
 

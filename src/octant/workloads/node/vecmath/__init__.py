@@ -1,4 +1,4 @@
-"""Mathematical functions over vectors: how fast, and how exact, in one result."""
+"""Mathematical functions over vectors: speed and accuracy."""
 
 import math
 
@@ -12,11 +12,11 @@ from octant.workload import Curve, Workload
 from octant.workloads.node.vecmath.step import step
 
 LEAST_ARGUMENTS = 4096
-"""Short vectors lie one behind the other until there are as many."""
+"""Minimum number of arguments per call; short vectors are stored consecutively."""
 
 
 def _per_cycle(point: Point, samples: Samples) -> float:
-    """Elements of all threads in a cycle of the clock that was observed beside them."""
+    """Return the elements of all threads per cycle of the observed clock."""
     steps = [
         np.median(series.values) / point.batch_of(series.head.group, series.head.role)
         for series in samples.series
@@ -29,30 +29,42 @@ def _per_cycle(point: Point, samples: Samples) -> float:
 
 
 def footprint(_machine: Machine, point: Point) -> int:
-    """Arguments and results of all ranks and threads."""
+    """Return the bytes of arguments and results of all ranks and threads."""
     return point.count("bytes_read", "bytes_written") * math.ceil(LEAST_ARGUMENTS / int(point.knobs["n"]))
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Beyond the caches the arguments come from memory and the results go there; within, no limit is known."""
+    """Return the memory limit of arguments and results beyond the caches; `None` within caches."""
     moved = point.count("bytes_read", "bytes_written")
     return memory_limit(known, machine, point, footprint(machine, point), moved, "arguments and results")
 
 
 WORKLOAD = Workload(
-    summary="Mathematical functions over vectors by libm, libmvec, SLEEF, VML and the compiler: speed with accuracy",
+    summary="Vector mathematical functions by libm, libmvec, SLEEF, VML and compiled loops: speed and accuracy",
     metrics=(
         Metric("rate", "element/s", "higher", rate("elements")),
-        Metric("time", "s", "lower", per("elements"), note="of one element"),
-        Metric("elements a cycle", "1", "higher", custom(_per_cycle), note="of the clock observed beside it"),
-        Metric("largest error", "ulp", "lower", result("largest error"), note="of 2048 arguments, against true values"),
+        Metric("time", "s", "lower", per("elements"), note="time of one element"),
+        Metric("elements per cycle", "1", "higher", custom(_per_cycle), note="from the observed clock"),
+        Metric(
+            "largest error",
+            "ulp",
+            "lower",
+            result("largest error"),
+            note="for 2048 arguments, relative to exact values",
+        ),
         Metric("error exceeded by 0.1 %", "ulp", "lower", result("error exceeded by 0.1 %")),
         Metric("not correctly rounded", "1", "lower", result("not correctly rounded"), note="share of 2048 results"),
-        Metric("special values differ", "1", "lower", result("special values differ"), note="from libm's, how many"),
+        Metric(
+            "special values differ",
+            "1",
+            "lower",
+            result("special values differ"),
+            note="number of special values that differ from libm",
+        ),
     ),
     bounded_by=("memory traffic",),
     least_seconds=_least_seconds,
-    pictures=(Curve("n", title="Mathematical functions by length of the vector"),),
+    pictures=(Curve("n", title="Vector functions by vector length"),),
     footprint=footprint,
     step=step,
     smoke={"function": "sin", "n": "1003", "library": "strict,relaxed"},

@@ -174,30 +174,30 @@ class VecMath {
     static octant::KernelInfo info() {
         using octant::KnobKind;
         return {.knobs = {
-                    {"function", KnobKind::word, "exp", "what is computed", names()},
-                    {"n", KnobKind::integer, "1000", "elements of a vector", {}, 1, std::int64_t{1} << 30},
+                    {"function", KnobKind::word, "exp", "function", names()},
+                    {"n", KnobKind::integer, "1000", "vector length", {}, 1, std::int64_t{1} << 30},
                     {"library",
                      KnobKind::word,
                      "libm",
-                     "who computes it; strict, relaxed, estimate: loops compiled here",
+                     "library; strict, relaxed, estimate: loops compiled with this program",
                      {"libm", "libmvec", "sleef", "vml", "strict", "relaxed", "estimate"}},
-                    {"element", KnobKind::word, "double", "type of the numbers", {"double", "single"}},
+                    {"element", KnobKind::word, "double", "element type", {"double", "single"}},
                     {"arguments",
                      KnobKind::word,
                      "values",
-                     "uniform in value, in exponent, or in value with 1 % special values",
+                     "distribution of arguments: uniform values, uniform exponents, or values with 1 % special values",
                      {"values", "exponents", "mixed"}},
                     {"width",
                      KnobKind::word,
                      "auto",
-                     "vector bits of libmvec, SLEEF and estimates; auto: the widest",
+                     "vector width in bits (libmvec, SLEEF, estimate); auto: the widest",
                      {"auto", "scalar", "128", "256", "512"}},
                     {"accuracy",
                      KnobKind::word,
                      "auto",
-                     "of SLEEF u10 (auto) or u35, of VML ha, la (auto) or ep",
+                     "accuracy: SLEEF u10 (auto) or u35; VML ha, la (auto) or ep",
                      {"auto", "u10", "u35", "ha", "la", "ep"}},
-                    {"path", KnobKind::word, "auto", "the library's file; auto: by its name, where the system has it"},
+                    {"path", KnobKind::word, "auto", "path of the library; auto: system library"},
                 }};
     }
 

@@ -66,7 +66,7 @@ class Library {
     [[nodiscard]] std::pair<Entry, std::string> first(std::vector<std::string> const& symbols) const {
         for (std::string const& symbol : symbols)
             if (Entry const entry = find(symbol); entry != nullptr) return {entry, symbol};
-        throw Refusal("cannot find " + symbols.front() + " (the library has no such function); try library=libm",
+        throw Refusal("cannot find " + symbols.front() + " (not in the library); try library=libm",
                       Exit::not_supported);
     }
 
@@ -228,10 +228,10 @@ Implementation<Real> estimated(Function const& function, Wish const& wish) {
                             : name == "rsqrt" ? loops.rsqrt
                                               : nullptr;
     if (loop == nullptr)
-        throw Refusal("cannot use library=estimate for " + std::string(name) + " and width=" + wish.width +
-                          " (estimates are there for div, recip, sqrt and rsqrt with AVX-512, in single precision also "
-                          "with AVX2); try library=strict",
-                      Exit::not_supported);
+        throw Refusal(
+            "cannot use library=estimate for " + std::string(name) + " and width=" + wish.width +
+                " (available: div, recip, sqrt, rsqrt with AVX-512, or AVX2 in single precision); try library=strict",
+            Exit::not_supported);
     return {loop, {}, 4, false, {{"library", "compiled here"}, {"width", wish.width}}};
 }
 
@@ -264,8 +264,7 @@ Entry scalar_entry(Function const& function, bool of_single) {
     std::string const symbol = std::string(function.name) + (of_single ? "f" : "");
     void* const found = dlsym(RTLD_DEFAULT, symbol.c_str());
     if (found == nullptr)
-        throw Refusal("cannot find " + symbol + " (the C library has no such function); try another function",
-                      Exit::not_supported);
+        throw Refusal("cannot find " + symbol + " (not in the C library); try another function", Exit::not_supported);
     return reinterpret_cast<Entry>(found);
 }
 

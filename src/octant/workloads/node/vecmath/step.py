@@ -12,7 +12,7 @@ _LEAST_ARGUMENTS = 4096
 
 
 def step(knobs: Mapping[str, str], ranks: int, threads: int) -> Step:
-    """One call of each thread. Memory is that of as many vectors, one behind the other, as have 4096 arguments."""
+    """Return one call of each thread, with the memory of consecutive vectors of at least 4096 arguments."""
     n, lanes = int(knobs["n"]), ranks * threads
     read = 2 if knobs["function"] in _OF_TWO else 1
     each = _ELEMENT_BYTES[knobs["element"]]

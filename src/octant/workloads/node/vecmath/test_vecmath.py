@@ -75,9 +75,9 @@ def test_rate_and_elements_a_cycle_by_hand() -> None:
     values = {name: figure.value.middle for name, figure in found.items() if figure.value is not None}
     assert values["rate"] == pytest.approx(1e9)
     assert values["time"] == pytest.approx(1e-9)
-    assert values["elements a cycle"] == pytest.approx(0.5)
+    assert values["elements per cycle"] == pytest.approx(0.5)
     without = replace(timed(1000), heads=tuple(replace(head, clock_hz=()) for head in timed(1000).heads))
-    assert figures_of(MeasuredCell(WORKLOAD, [without], WORKLOAD.metrics))["elements a cycle"].value is None
+    assert figures_of(MeasuredCell(WORKLOAD, [without], WORKLOAD.metrics))["elements per cycle"].value is None
 
 
 def test_arguments_and_results_limit_it_beyond_the_caches_alone() -> None:
@@ -151,7 +151,7 @@ def test_relaxed_loops_call_vector_functions(kernels: Path) -> None:
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """A library with functions of SLEEF and VML of our own making; and one that makes small numbers zero on loading."""
+    """Build libraries: fake functions of SLEEF and VML, and one that flushes denormals to zero when loaded."""
     if platform.machine() != "x86_64":
         pytest.skip("written for x86")
     folder = tmp_path_factory.mktemp("fakes")

@@ -1,0 +1,105 @@
+"""Tables and texts of the terminal: columns through rich, sentences from Jinja2 templates."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pkgutil
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from octant import units
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+
+def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
+    """Return a table of plain cells as a text for standard output; a table without headings has no header row.
+
+    Args:
+        columns: the headings; `>` in front aligns the cells right, `=` left, and both keep each cell on one line.
+        rows: the cells; a shorter row is filled up.
+    """
+    from rich.table import Table  # noqa: PLC0415 - loaded only when a table is printed
+    from rich.text import Text  # noqa: PLC0415
+
+    from octant.report.terminal import render  # noqa: PLC0415
+
+    lines = [[str(cell) for cell in row] for row in rows]
+    names = [column.lstrip(">=") for column in columns]
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, show_header=any(names))
+    for number, (column, name) in enumerate(zip(columns, names, strict=True)):
+        whole = column[:1] in (">", "=")
+        cells = [name, *(line[number] for line in lines if number < len(line))]
+        # rich cuts cells that do not fit, unless their width is the least width of the column
+        longest = max(len(part) for cell in cells for part in (cell.splitlines() or [""])) if whole else None
+        right = "right" if column.startswith(">") else "left"
+        table.add_column(Text(name), justify=right, no_wrap=whole, min_width=longest, overflow="fold")  # type: ignore[arg-type]
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return render(table)
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
+    """Return rows padded to columns two spaces apart; a row of one cell is a heading, and is not padded.
+
+    This is much faster than a table of rich, which takes seconds for thousands of rows.
+
+    Args:
+        right: numbers of the columns that are aligned right.
+    """
+    widths = [max(map(len, column)) for column in zip(*(row for row in rows if len(row) > 1), strict=True)]
+    return [
+        row[0] if len(row) == 1 else "  ".join(
+            cell.rjust(width) if number in right else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]  # fmt: skip
+
+
+def fill(template: str, part: str = "", **values: Any) -> str:
+    """Return a text from a template of `octant.report`, without blank lines at its ends.
+
+    Args:
+        template: folder and name: `network/failures` is `network/templates/failures.jinja`.
+        part: a macro of the template, which gets the values as its arguments; otherwise, the whole template.
+    """
+    found = _environment().get_template(f"{template}.jinja")
+    text = str(getattr(found.module, part)(**values)) if part else found.render(values)
+    return text.strip("\n")
+
+
+@functools.cache  # templates are compiled once
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=False,  # noqa: S701 - texts for terminals; pages escape them
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "bytes": units.bytes_text, "percent": units.percent_text, "si": units.si_text, "rate": rate_text,
+        "time": time_text, "capital": units.capital,
+    }  # fmt: skip
+    environment.globals |= {"counted": units.counted}
+    return environment
+
+
+def _source(name: str) -> str | None:
+    folder, _, file = name.partition("/")
+    content = pkgutil.get_data(f"octant.report.{folder}", f"templates/{file}")
+    return content.decode() if content else None
+
+
+def rate_text(value: float, unit: str, digits: int = 3) -> str:
+    """Return a rate: `12.3 GB/s`, or `no limit` if it is infinite."""
+    return "no limit" if math.isinf(value) else units.si_text(value, unit, digits)
+
+
+def time_text(value: float) -> str:
+    """Return a time: `133 µs`, or `never` for something that does not end."""
+    return "never" if math.isinf(value) else units.si_text(value, "s")
