@@ -157,8 +157,8 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "cli._rounds.measure_rounds",
         "cli._pair.measure_programs",
         "launch.watch.watch",
-        "simulate.simgrid.second_opinion",
-        "simulate.on_model.run",
+        "simulate.simgrid.compare_with_simulator",
+        "simulate.simulated_workload.run",
         "mpi.proof.prove",
     ):
         monkeypatch.setattr(f"octant.{name}", _begin)
