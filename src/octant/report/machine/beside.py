@@ -17,7 +17,7 @@ def as_text(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachi
     """The table, then the runs that measured something, and the commands for what is empty."""
     runs = {entry.run: None for row in rows for entry in (row.here, row.there) if entry and entry.run}
     marks = {run: f"[{number}]" for number, run in enumerate(runs, 1)}
-    head = Text(f"{here.name} beside {there.title}", style="bold")
+    head = Text(f"{here.name} compared with {there.title}", style="bold")
     parts: list[RenderableType] = [head, Text(), _table(rows, here, there, marks)]
     if marks:
         parts += [Text(), _runs(marks)]
