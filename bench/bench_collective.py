@@ -1,8 +1,8 @@
-"""Progress of collectives beside computing, by how often MPI_Test is called, and the worst of 10,000 barriers.
+"""Progress of collectives during computation by frequency of MPI_Test calls, and the slowest of 10,000 barriers.
 
     python bench/bench_collective.py [--repeats 5]
 
-Two ranks; launches of all cells take turns. How long Allreduce and Barrier take beside a bare loop is in bench_mpi.py.
+Two ranks; launches of all cells are interleaved. bench_mpi.py compares Allreduce and Barrier with a bare loop.
 """
 
 import argparse
@@ -12,9 +12,9 @@ from collections import defaultdict
 from _kernel import points
 from octant import workloads
 from octant.analysis.figures import MeasuredCell, figures_of
-from octant.build import beside_python
+from octant.build import find_environment_program
 
-LAUNCHER = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
+LAUNCHER = [str(find_environment_program("mpiexec") or "mpiexec"), "-n", "2"]
 PATTERNS = ("allreduce", "bcast", "alltoall")
 TESTS = ("none", "10us", "50us", "200us")
 COLUMNS = ("time", "overlap", "overlap_imb", "test overhead", "exposed")
@@ -22,7 +22,7 @@ BARRIERS = ("least", "time", "p99_9", "worst_undisturbed", "worst")
 
 
 def launch(words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], dict[str, float]]:
-    """The metrics of one launch, by pattern and interval of tests."""
+    """Return the metrics of one launch, by pattern and interval of tests."""
     workload = workloads.workload("mpi/collective")
     metrics = [workload.metric(name) for name in names]
     found = {}
