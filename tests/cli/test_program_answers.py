@@ -101,7 +101,9 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
     page = measure.folder / "page.html"
     assert measure.octant("report", "--output", str(page), cwd=measure.folder).returncode == 0
     text = page.read_text()
-    (number,) = [number for number, row in re.findall(r'<tr id="figure-(\d+)"(.*?)</tr>', text, re.DOTALL) if "✗" in row]
+    (number,) = [
+        number for number, row in re.findall(r'<tr id="figure-(\d+)"(.*?)</tr>', text, re.DOTALL) if "✗" in row
+    ]
     wrong = row_details(text)[number]
     assert "<td>residual: relative difference from the baseline</td>" in wrong
     for name in ("wall time", "user time", "system time", "memory"):
