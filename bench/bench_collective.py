@@ -34,7 +34,7 @@ def launch(words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], di
 
 
 def medians(repeats: int, words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], dict[str, float]]:
-    """Of the launches."""
+    """Return the medians over launches."""
     every: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     for _ in range(repeats):
         for key, values in launch(words, names).items():
@@ -64,7 +64,7 @@ def main() -> None:
             one = found[(pattern, test)]
             print(
                 f"{pattern:10}{test:>11}{one['time'] * 1e6:>11.1f}{one['overlap']:>11.2f}{one['overlap_imb']:>11.2f}"
-                f"{one['stolen']:>11.2f}{one['left'] * 1e6:>11.2f}{one['left'] / one['time']:>11.3f}"
+                f"{one['test overhead']:>11.2f}{one['exposed'] * 1e6:>11.2f}{one['exposed'] / one['time']:>11.3f}"
             )
     words = ["pattern=barrier", "samples=10000", "least=10000", "seconds=5"]
     ((_, barrier),) = medians(repeats, words, BARRIERS).items()

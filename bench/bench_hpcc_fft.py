@@ -120,7 +120,7 @@ def main() -> None:
             compare("FFTW-MPI", n, Peer(command, asked.real_time), together, asked)
     program_of_hpcc = shutil.which("hpcc")
     if program_of_hpcc is None:
-        raise SystemExit("left out: hpcc (it is absent; try apt-get install hpcc)")
+        raise SystemExit("omitted: hpcc (not installed; try apt-get install hpcc)")
     theirs = hpcc(program_of_hpcc, asked.hpcc_order, asked.real_time)
     for way, (name, ranks, words) in {**single, **together}.items():
         n, peer = theirs[ranks]

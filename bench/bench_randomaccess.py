@@ -22,10 +22,10 @@ from octant import units
 WAYS = {
     "one stream": ["streams=1"],
     "128 streams": [],
-    "asked for 16 ahead": ["prefetch=yes", "batch=16"],
-    "asked for 64 ahead": ["prefetch=yes", "batch=64"],
-    "asked for 128 ahead": ["prefetch=yes", "batch=128"],
-    "asked for 512 ahead": ["prefetch=yes", "batch=512"],
+    "prefetched by 16": ["prefetch=yes", "batch=16"],
+    "prefetched by 64": ["prefetch=yes", "batch=64"],
+    "prefetched by 128": ["prefetch=yes", "batch=128"],
+    "prefetched by 512": ["prefetch=yes", "batch=512"],
     "chosen by trial": ["prefetch=yes"],
 }
 PAGES = ("base", "thp")

@@ -16,9 +16,9 @@ from _kernel import median
 
 WAYS = {
     "plain": ["blocking=none", "prefetch=0"],
-    "plain, asked ahead": ["blocking=none"],
+    "plain, prefetched": ["blocking=none"],
     "yz": ["blocking=yz", "prefetch=0"],
-    "yz, asked ahead": ["blocking=yz"],
+    "yz, prefetched": ["blocking=yz"],
     "streaming": ["blocking=yz", "store=streaming"],
     "time, 2 steps": ["blocking=time", "depth=2"],
     "time, 4 steps": ["blocking=time", "depth=4"],
