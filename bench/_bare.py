@@ -1,4 +1,4 @@
-"""Bare C loops of this folder as peers: compiled once, each launch gives the median of what it prints."""
+"""Bare C loops of this folder as peers: compiled once; each launch gives the median of the printed numbers."""
 
 import statistics
 import subprocess
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 WIDE = ("-O3", "-march=native", "-mprefer-vector-width=512", "-funroll-loops")
-"""As fast as the compiler can make a plain loop."""
+"""Flags for the fastest plain loop."""
 
 
 @contextmanager
 def compiled(name: str, *flags: str) -> Iterator[Path]:
-    """The program of `name`.c, while the context lasts."""
+    """Yield the program compiled from `name`.c."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / name
         source = Path(__file__).parent / f"{name}.c"
@@ -22,6 +22,6 @@ def compiled(name: str, *flags: str) -> Iterator[Path]:
 
 
 def median(program: Path, words: Sequence[str], prefix: Sequence[str] = ()) -> float:
-    """The median of the numbers that one launch prints, one per line."""
+    """Return the median of the numbers that one launch prints, one per line."""
     output = subprocess.run([*prefix, str(program), *words], check=True, capture_output=True, text=True).stdout
     return statistics.median(map(float, output.split()))

@@ -1,4 +1,4 @@
-"""FFTW as a peer: bare C programs of this folder that transform when they are told to."""
+"""FFTW as a peer: bare C programs of this folder that transform on request."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from _hpcc import ROOT, hasten
 
 
 class Peer:
-    """A bare program that transforms when it is told to."""
+    """Bare program that transforms on request."""
 
     def __init__(self, command: Sequence[str], real_time: bool) -> None:
         self.running = subprocess.Popen(
@@ -23,12 +23,12 @@ class Peer:
         self.real_time = real_time
 
     def _line(self) -> str:
-        assert self.running.stdout is not None  # noqa: S101 - asked for above
+        assert self.running.stdout is not None  # noqa: S101 - requested above
         return self.running.stdout.readline()
 
     def seconds(self) -> float:
-        """The median of seven transforms."""
-        assert self.running.stdin is not None  # noqa: S101 - asked for above
+        """Return the median of seven transforms, in seconds."""
+        assert self.running.stdin is not None  # noqa: S101 - requested above
         if self.real_time:
             hasten(self.running.pid)
         self.running.stdin.write("\n")
@@ -36,13 +36,13 @@ class Peer:
         return statistics.median(map(float, self._line().split()))
 
     def end(self) -> None:
-        """Closes its input, upon which it ends."""
+        """Close the input of the program and wait until it exits."""
         self.running.communicate(timeout=60)
 
 
 @contextlib.contextmanager
 def compiled(name: str, compiler: str, *libraries: str) -> Iterator[Path | None]:
-    """The bare program, while the context lasts; `None`, with a sentence, where it cannot be built."""
+    """Yield the bare program, or `None` with a printed reason if it cannot be built."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / name
         words = ["-O2", str(Path(__file__).parent / f"{name}.c"), "-o", str(program), *libraries, "-lm"]
@@ -50,6 +50,6 @@ def compiled(name: str, compiler: str, *libraries: str) -> Iterator[Path | None]
         built = found and subprocess.run([found, *words], capture_output=True, check=False).returncode == 0
         if not built:
             print(
-                f"left out: {name} (cannot be built; try apt-get install libfftw3-dev libfftw3-mpi-dev libopenmpi-dev)"
+                f"omitted: {name} (cannot be built; try apt-get install libfftw3-dev libfftw3-mpi-dev libopenmpi-dev)"
             )
         yield program if built else None

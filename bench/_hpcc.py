@@ -14,7 +14,7 @@ ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def settings(order: int, block: int, rows: int, columns: int, times: int = 1, ptrans: Sequence[int] = ()) -> str:
-    """The text of hpccinf.txt (and of HPL.dat): one grid of ranks, one set of HPL's settings.
+    """Return the text of hpccinf.txt (and of HPL.dat): one grid of ranks, one set of HPL's settings.
 
     Args:
         order: of HPL's matrix, which is factorised so many `times`; all other sizes follow from it.
@@ -30,7 +30,7 @@ def settings(order: int, block: int, rows: int, columns: int, times: int = 1, pt
 
 
 def hasten(pid: int) -> None:
-    """Real-time priority for a process and all below it."""
+    """Set real-time priority for a process and all its descendants."""
     for thread in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in thread.read_text().split():
             hasten(int(child))
@@ -39,7 +39,7 @@ def hasten(pid: int) -> None:
 
 
 def summary(program: Path, order: int, block: int, ranks: int, patience_s: float) -> dict[str, float]:
-    """The keys of its summary section, from one run over its Open MPI.
+    """Return the values of the summary section of one run with Open MPI.
 
     Raises:
         SystemExit: it did not come to its end in time.
@@ -65,7 +65,7 @@ def summary(program: Path, order: int, block: int, ranks: int, patience_s: float
 def random_updates(
     program: Path, order: int, ranks: int, prefix: Sequence[str], block: int = 80, patience_s: float = 120
 ) -> dict[str, float]:
-    """Updates per second of the sections MPIRandomAccess and SingleRandomAccess; then the program is ended."""
+    """Return the updates per second of MPIRandomAccess and SingleRandomAccess, then end the program."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "hpccoutf.txt"
         (Path(folder) / "hpccinf.txt").write_text(settings(order, block, 1, ranks))

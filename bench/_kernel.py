@@ -15,7 +15,7 @@ from octant.record.lines import Reader
 def points(
     name: str, words: Sequence[str], launcher: Sequence[str] = (), environment: Mapping[str, str] | None = None
 ) -> list[Point]:
-    """The points of one launch; their samples are in memory."""
+    """Return the points of one launch, with their samples in memory."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "records.jsonl"
         command = [*launcher, str(build.find(name)), *words, "--output", str(output)]

@@ -1,9 +1,9 @@
-"""Our own algorithms of collectives over the library's choice, and how often a library is found slower than itself.
+"""Compare Octant's algorithms of collectives with the library's choice, and count false alarms of a guideline.
 
     python bench/bench_algorithms.py [--repeats 5] [--seconds 0.02] [--only mpich|openmpi|control] [--controls 100]
 
 Two ranks of MPICH, and four of Open MPI where `make openmpi` was run. Each launch measures all algorithms of a pattern
-at all lengths, in an order of its own; a ratio is the median of those of the launches. `control`: runs of the guideline
+at all lengths, in random order; a ratio is the median over launches. `control`: runs of the guideline
 MPI_Bcast against itself, each of six launches and judged as `octant` judges a guideline.
 """
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from _kernel import points
 from octant import workloads
 from octant.analysis.figures import figure
-from octant.build import beside_python
+from octant.build import find_environment_program
 from octant.stats.guidelines import LEAST_LAUNCHES, judge_guidelines
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def launch(pattern: str, seconds: str, launcher: Sequence[str]) -> dict[Cell, fl
 
 
 def table(title: str, repeats: int, seconds: str, launcher: Sequence[str]) -> None:
-    """Prints the ratio of each algorithm to the library, and the best of each pattern."""
+    """Print the ratio of each algorithm to the library, and the best of each pattern."""
     ratios: dict[Cell, list[float]] = defaultdict(list)
     for _ in range(repeats):
         for pattern in OWN:
@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--controls", type=int, default=100)
     parser.add_argument("--only", choices=("mpich", "openmpi", "control"))
     asked = parser.parse_args()
-    mpich = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
+    mpich = [str(find_environment_program("mpiexec") or "mpiexec"), "-n", "2"]
     if asked.only in (None, "mpich"):
         table("MPICH, 2 ranks", asked.repeats, asked.seconds, mpich)
     programs = next(iter(sorted(OPEN_MPI.glob("lib/python3*/site-packages/octant/bin"))), None)

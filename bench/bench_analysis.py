@@ -1,4 +1,4 @@
-"""The cost of analysing one launch of many ranks in groups of two, by metric, against the number of ranks.
+"""CPU time of the analysis of one launch with many ranks in groups of two, by metric and number of ranks.
 
 Goal: at most 1 s of CPU time per metric for 4,096 ranks in 2,048 groups, and twice as much for twice as many ranks.
 """
@@ -79,7 +79,7 @@ def of_all(one: Point, metrics: dict[str, Value]) -> float:
 
 
 def launch(size: int, pace: Pace) -> Point:
-    """A launch of so many ranks in groups of two, with steps, a phase and a reading."""
+    """Return a launch of this number of ranks in groups of two, with steps, a phase and a reading."""
     pairs = tuple((rank, rank + 1) for rank in range(0, size, 2))
     series = tuple(one for group, pair in enumerate(pairs) for rank in pair for one in series_of(rank, group, pace))
     lanes = 2 if pace == "chunks" else 1

@@ -1,4 +1,4 @@
-"""What octant-bind adds to a start: bound and bare starts of the same program, interleaved; medians in ms."""
+"""Time that octant-bind adds to a start: bound and bare starts of the same program, interleaved; medians in ms."""
 
 import os
 import random

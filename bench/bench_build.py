@@ -1,4 +1,4 @@
-"""Building on demand: the programs of the quick suite in an empty folder, one more kernel, and finding what is current.
+"""Build on demand: the programs of the quick suite in an empty folder, one more kernel, and an up-to-date check.
 
 Seconds of wall time and of processor time (all build processes together), and the share of the targets that are built.
 Run it on a quiet machine, without ccache (CCACHE_DISABLE is set).
@@ -23,7 +23,7 @@ TOOLS = ("bind", "pages")
 
 
 def main() -> None:
-    """Builds in a folder of its own, which it removes, and prints the table."""
+    """Build in a temporary folder and print the table."""
     environment = {**os.environ, "CXXFLAGS": f"-DOCTANT_BENCH_{os.getpid()}", "CCACHE_DISABLE": "1"}
     environment.pop("OCTANT_KERNELS", None)
     os.environ["CXXFLAGS"] = environment["CXXFLAGS"]
@@ -53,7 +53,7 @@ def seconds(names: tuple[str, ...], environment: Mapping[str, str]) -> tuple[flo
 
 
 def find_seconds(environment: Mapping[str, str]) -> float:
-    """What finding a program adds to the start of Python, from its own clock."""
+    """Return the time that the search for a program adds to the start of Python."""
     timed = "begin = time.perf_counter(); build.find('bind'); print(time.perf_counter() - begin)"
     code = f"import time; from octant import build; from octant.build import on_demand; {timed}"
     runs = [

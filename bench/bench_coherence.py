@@ -2,8 +2,8 @@
 
     python bench/bench_coherence.py [--repeats 9] [--seconds 0.2] [--pair 0,1]
 
-A launch gives the time below which the quickest tenth of its samples lie. A host that moves virtual processors between
-caches makes two times of one pair: a ratio is of two launches beside each other, and the median of these counts.
+The value of a launch is the 10th percentile of its samples. If the host moves virtual processors between caches, a pair
+has two different times. Ratios are therefore computed from consecutive launches; their median is printed.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""Progress of collectives beside computing, by how often MPI_Test is called, and the worst of 10,000 barriers.
+"""Progress of collectives during computation by frequency of MPI_Test calls, and the slowest of 10,000 barriers.
 
     python bench/bench_collective.py [--repeats 5]
 
-Two ranks; launches of all cells take turns. How long Allreduce and Barrier take beside a bare loop is in bench_mpi.py.
+Two ranks; launches of all cells are interleaved. bench_mpi.py compares Allreduce and Barrier with a bare loop.
 """
 
 import argparse
@@ -12,9 +12,9 @@ from collections import defaultdict
 from _kernel import points
 from octant import workloads
 from octant.analysis.figures import MeasuredCell, figures_of
-from octant.build import beside_python
+from octant.build import find_environment_program
 
-LAUNCHER = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
+LAUNCHER = [str(find_environment_program("mpiexec") or "mpiexec"), "-n", "2"]
 PATTERNS = ("allreduce", "bcast", "alltoall")
 TESTS = ("none", "10us", "50us", "200us")
 COLUMNS = ("time", "overlap", "overlap_imb", "test overhead", "exposed")
@@ -22,7 +22,7 @@ BARRIERS = ("least", "time", "p99_9", "worst_undisturbed", "worst")
 
 
 def launch(words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], dict[str, float]]:
-    """The metrics of one launch, by pattern and interval of tests."""
+    """Return the metrics of one launch, by pattern and interval of tests."""
     workload = workloads.workload("mpi/collective")
     metrics = [workload.metric(name) for name in names]
     found = {}
@@ -34,7 +34,7 @@ def launch(words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], di
 
 
 def medians(repeats: int, words: list[str], names: tuple[str, ...]) -> dict[tuple[str, str], dict[str, float]]:
-    """Of the launches."""
+    """Return the medians over launches."""
     every: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
     for _ in range(repeats):
         for key, values in launch(words, names).items():
@@ -64,7 +64,7 @@ def main() -> None:
             one = found[(pattern, test)]
             print(
                 f"{pattern:10}{test:>11}{one['time'] * 1e6:>11.1f}{one['overlap']:>11.2f}{one['overlap_imb']:>11.2f}"
-                f"{one['stolen']:>11.2f}{one['left'] * 1e6:>11.2f}{one['left'] / one['time']:>11.3f}"
+                f"{one['test overhead']:>11.2f}{one['exposed'] * 1e6:>11.2f}{one['exposed'] / one['time']:>11.3f}"
             )
     words = ["pattern=barrier", "samples=10000", "least=10000", "seconds=5"]
     ((_, barrier),) = medians(repeats, words, BARRIERS).items()

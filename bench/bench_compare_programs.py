@@ -1,7 +1,7 @@
-"""Two equal programs compared by hyperfine and by Octant: how often each calls one of them faster, and what each adds.
+"""Compare two equal programs with hyperfine and Octant: false differences, and overhead of each tool.
 
-The program is static and sleeps 5 ms. Hyperfine (on PATH, or the file that HYPERFINE names) runs each program as often
-as Octant did, one after the other, which is its method; Octant measures paired rounds and looks after 4, 6, 8 and 12.
+The program is static and sleeps 5 ms. Hyperfine (on PATH, or the file in HYPERFINE) runs each program as often
+as Octant did, one after the other, which is its method; Octant measures paired rounds and tests after 4, 6, 8 and 12.
 """
 
 import json
@@ -65,12 +65,12 @@ def report(tool: str, said: Said, repetitions: int) -> None:
     stated, launch = (statistics.median(values) - SLEEP_S for values in (said.stated_s, said.launch_s))
     print(
         f"{tool:<16} called one faster {said.faster:3d} times of {repetitions}; stated {stated * 1e3:.2f} ms and took "
-        f"{launch * 1e3:.2f} ms per launch beside its sleep"
+        f"{launch * 1e3:.2f} ms per launch in addition to the sleep"
     )
 
 
 def compiled(folder: Path) -> tuple[str, str]:
-    """The program and a copy of it."""
+    """Return the program and a copy of it."""
     (folder / "program.c").write_text(SOURCE)
     names = (str(folder / "old"), str(folder / "new"))
     subprocess.run(["cc", "-O2", "-static", str(folder / "program.c"), "-o", names[0]], check=True)
@@ -99,7 +99,7 @@ def by_octant(programs: tuple[str, str], store: Store, said: Said) -> int:
 
 
 def judged(sides: Interleaved) -> Comparisons:
-    """The comparison of both sides as they are stored."""
+    """Return the comparison of both stored sides."""
     return compare(summarise(sides.before, headlines=True), summarise(sides.after, headlines=True))
 
 

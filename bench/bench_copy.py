@@ -1,9 +1,9 @@
-"""Copies of one core by every way to store, beside `store=best`: is its choice the best, and how far is libc's memcpy?
+"""Copies of one core with every store method, compared with `store=best` and with libc's memcpy.
 
     python bench/bench_copy.py [--bytes 4KiB,…,256MiB] [--repeats 5] [--pages try-thp]
 
-A launch measures all ways at one length of the copy, in an order of its own, so that each ratio is one of neighbours in
-time. Goal: `best` has at least 0.98 of the best other way, as the median of the ratios of launches.
+A launch measures all methods at one length of the copy in random order, so that each ratio is of adjacent measurements.
+Goal: `best` reaches at least 0.98 of the best other method (median over the ratios of launches).
 """
 
 import argparse
@@ -19,7 +19,7 @@ SIZES = "4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
 
 
 def rates(size: int, pages: str, seed: int) -> tuple[dict[str, float], str]:
-    """B/s of each way that is to be had here, in one launch, and what `best` chose."""
+    """Return the rate in B/s of each available method in one launch, and the method that `best` selected."""
     words = [
         "kernel=copy",
         f"bytes={2 * size}",

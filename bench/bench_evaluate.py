@@ -1,9 +1,9 @@
-"""Where the time of `octant evaluate --quick` goes, and how well it and the full suite keep to what they promise.
+"""Time of `octant evaluate --quick` by part, and accuracy of the estimates for the quick and the full suite.
 
-Measures the quick suite twice: first with rules alone, then with what the first run took; with `--full` the full suite
-after them. A stored run whose folder is named is only taken apart.
+The quick suite is measured twice: with an estimate from rules alone, then with one from the first run. With `--full`
+the full suite follows. If the folder of a stored run is given, only its time is analysed.
 
-Goal: under 90 s on two quiet cores, which leaves as much for `make setup`; within 20 % of the promise.
+Goal: under 90 s on two quiet cores, which leaves as much for `make setup`; within 20 % of the estimate.
 """
 
 import datetime
@@ -20,7 +20,7 @@ KINDS = ("start", "fill", "measure", "check")
 
 
 def measured(store: Path, suite: str) -> Path:
-    """The folder of a fresh run; prints what was promised before it, and what it took."""
+    """Return the folder of a new run, and print the estimated and the actual time."""
     command = [sys.executable, "-m", "octant.cli", "evaluate", suite, "--store", str(store)]
     done = subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said = done.stderr.splitlines()
@@ -52,7 +52,7 @@ def shares(folder: Path) -> tuple[float, int, Counter[tuple[str, str]]]:
 
 
 def main() -> None:
-    """Prints the seconds of each workload and part, and their shares of the whole."""
+    """Print the seconds of each workload and part, and their shares of the total."""
     named = [word for word in sys.argv[1:] if word != "--full"]
     with tempfile.TemporaryDirectory() as fresh:
         folder = Path(named[0]) if named else measured(Path(fresh), "--quick")

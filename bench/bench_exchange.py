@@ -1,4 +1,4 @@
-"""How long the table of protocols of `exchange` takes, and how far they are apart: time, and worst over best.
+"""Duration of the table of protocols of `exchange`, and the ratio of the slowest to the fastest protocol.
 
 python bench/bench_exchange.py [--full]: ten protocols at three lengths in two modes, or all at six lengths in three.
 """
@@ -10,7 +10,7 @@ from _kernel import points
 from octant import workloads
 from octant.analysis.choices import choices
 from octant.analysis.figures import figure
-from octant.build import beside_python
+from octant.build import find_environment_program
 from octant.build.describe import describe
 from octant.report.charts.bars.bars import choice_texts
 
@@ -30,7 +30,7 @@ def main() -> None:
         lengths, modes = "8,1KiB,16KiB,64KiB,256KiB,1MiB", "single,cold,ten"
     words = [f"protocol={protocols}", f"bytes={lengths}", f"mode={modes}", "seconds=0.02", "least=10"]
     begin_s = time.perf_counter()
-    found = points("mpi/exchange", words, [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"])
+    found = points("mpi/exchange", words, [str(find_environment_program("mpiexec") or "mpiexec"), "-n", "2"])
     took_s = time.perf_counter() - begin_s
     workload = workloads.workload("mpi/exchange")
     figures = [figure(workload, [point]) for point in found]

@@ -1,11 +1,11 @@
-"""Our own Fourier transform of one core against FFTW 3, length by length; in turn, ratios of medians.
+"""Octant's Fourier transform on one core against FFTW 3, by length; interleaved, ratios of medians.
 
 python bench/bench_fft.py [--n 1024,4096] [--widths 512,256] [--rounds 5] [--plan-seconds 10] [--real-time]
 
 `apt-get install libfftw3-dev` first. FFTW plans with `patient` to 2^14 and `measure` above, for at most
 --plan-seconds (it ends somewhat later); ours by trial. Goals, as shares of FFTW's rate: vectors of 512 bits 0.8 to
-2^14, 0.75 to 2^16, 1.0 to 2^18, 1.5 to 2^20; of 256 bits 0.6. `--real-time` (root): both sides have that priority
-while they transform.
+2^14, 0.75 to 2^16, 1.0 to 2^18, 1.5 to 2^20; of 256 bits 0.6. `--real-time` (root): both sides have real-time
+priority while they transform.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def ours(n: int, width: str, real_time: bool) -> float:
 
 
 def compare(n: int, widths: list[str], peer: Peer, rounds: int) -> bool:
-    """All widths and the peer in turn; whether the goals were reached."""
+    """Measure all widths and the peer, interleaved; return whether the goals were reached."""
     flops = 5 * n * log2(n)
     rates: dict[str, list[float]] = {width: [] for width in (*widths, "FFTW")}
     for _ in range(rounds):
@@ -45,17 +45,17 @@ def compare(n: int, widths: list[str], peer: Peer, rounds: int) -> bool:
             rates[width].append(ours(n, width, peer.real_time))
         rates["FFTW"].append(flops / peer.seconds())
     peer.end()
-    reached, told = True, []
+    reached, texts = True, []
     for width in widths:
         ratio = statistics.median(a / b for a, b in zip(rates[width], rates["FFTW"], strict=True))
         least = goal(n, width)
         reached &= least is None or ratio >= least
-        told.append(
+        texts.append(
             f"{width} bits {statistics.median(rates[width]) / 1e9:.1f}, ratio {ratio:.2f}"
             + ("" if least is None else f" (goal {least}{'' if ratio >= least else ', MISSED'})")
         )
     theirs = statistics.median(rates["FFTW"]) / 1e9
-    print(f"n = {n}: {'; '.join(told)}; FFTW {theirs:.1f} Gflop/s (its plan took {peer.plan_s:.1f} s)", flush=True)
+    print(f"n = {n}: {'; '.join(texts)}; FFTW {theirs:.1f} Gflop/s (its plan took {peer.plan_s:.1f} s)", flush=True)
     return reached
 
 

@@ -1,4 +1,4 @@
-"""How exactly the guard measures the wall time of a program, against the program's own clock, and what it costs.
+"""Error of the wall time that the guard measures, against the program's own clock, and the guard's overhead.
 
 The program is tests/data/guarded.c, linked statically: it runs for a given time by CLOCK_MONOTONIC and prints that
 time. Required: the median of 100 launches, and at least 90 of them, are within 1 ms + 0.5 % of it.

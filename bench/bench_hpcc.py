@@ -1,9 +1,9 @@
-"""All figures of HPC Challenge by `octant hpcc` beside those of the program `hpcc`, at its sizes; interleaved.
+"""All figures of HPC Challenge by `octant hpcc` against those of the program `hpcc`, at its sizes; interleaved.
 
     python bench/bench_hpcc.py [--order 2900] [--ranks 2] [--rounds 3]
 
-A round is one run of each. Figures are compared as HPCC reduces them where `octant hpcc` has that too, else by our
-median; of both the median over rounds. More than 1 is better for us, of rates and of times. `hpcc` is Debian's package
+A round is one run of each. Figures use the reduction of HPCC if `octant hpcc` also has it, else Octant's median; the
+median over rounds is printed. Above 1 Octant is better, for rates and for times. `hpcc` is Debian's package
 of that name; a run of it takes a minute or more, whatever the order.
 """
 

@@ -1,14 +1,13 @@
-"""The Fourier transforms against FFTW 3, FFTW's MPI interface and HPC Challenge; in turn, ratios of medians.
+"""The Fourier transforms against FFTW 3, FFTW's MPI interface and HPC Challenge; interleaved, ratios of medians.
 
 python bench/bench_hpcc_fft.py [--n 524288,4194304] [--rounds 5] [--plan-seconds 20] [--pages default]
     [--hpcc-order 2900] [--real-time]
 
-`apt-get install libfftw3-dev libfftw3-mpi-dev libopenmpi-dev hpcc` first; a peer that is absent is left out with a
-sentence. FFTW plans once for each length, with `measure` and at most --plan-seconds; then its transforms and ours take
-turns. `hpcc` runs all its tests up to its transforms, once, and is ended then: its figures are those of one execution
-each, of 2^20 numbers with --hpcc-order 2900 and 2^22 with 5800, which may take more than
-five minutes beside other load.
-`--real-time` (root): both sides have that priority while they transform.
+`apt-get install libfftw3-dev libfftw3-mpi-dev libopenmpi-dev hpcc` first; an absent peer is omitted and reported. FFTW
+plans once for each length, with `measure` and at most --plan-seconds; then its transforms and Octant's are interleaved.
+`hpcc` runs all its tests up to its transforms once, and is then ended. Each of its figures is one execution (2^20
+numbers with --hpcc-order 2900, 2^22 with 5800), which may take more than five minutes under other load. `--real-time`
+(root): both sides have real-time priority while they transform.
 """
 
 import argparse
@@ -81,7 +80,7 @@ def ours(name: str, ranks: int, words: Sequence[str], real_time: bool) -> float:
 def compare(
     title: str, n: int, peer: Peer, ways: dict[str, tuple[str, int, list[str]]], asked: argparse.Namespace
 ) -> None:
-    """Ours in each way and the peer in turn."""
+    """Measure each variant of Octant and the peer, interleaved."""
     flops = 5 * n * log2(n)
     rates: dict[str, list[float]] = {way: [] for way in (*ways, title)}
     for _ in range(asked.rounds):
@@ -121,7 +120,7 @@ def main() -> None:
             compare("FFTW-MPI", n, Peer(command, asked.real_time), together, asked)
     program_of_hpcc = shutil.which("hpcc")
     if program_of_hpcc is None:
-        raise SystemExit("left out: hpcc (it is absent; try apt-get install hpcc)")
+        raise SystemExit("omitted: hpcc (not installed; try apt-get install hpcc)")
     theirs = hpcc(program_of_hpcc, asked.hpcc_order, asked.real_time)
     for way, (name, ranks, words) in {**single, **together}.items():
         n, peer = theirs[ranks]

@@ -1,11 +1,11 @@
-"""hpcc/hpl against HPL with the same BLAS library, in turn, and against its own DGEMM.
+"""hpcc/hpl against HPL with the same BLAS library, interleaved, and against its own DGEMM.
 
 python bench/bench_hpcc_hpl.py [--n 3000] [--block 128] [--rounds 3] [--ranks 1,2] [--real-time] [--xhpl PATH]
 
-The peer is Debian's `hpcc` (`apt-get install hpcc libopenblas0-pthread`), whose other tests cannot be left out: it
-takes minutes where its HPL takes seconds. `--xhpl` names a build of HPL alone with the MPI library of ours, linked to
+The peer is Debian's `hpcc` (`apt-get install hpcc libopenblas0-pthread`), whose other tests cannot be omitted. It
+takes minutes, its HPL seconds. `--xhpl` names a build of HPL alone with the same MPI library, linked to
 libblas.so.3. All call that library, with the kernels that OPENBLAS_CORETYPE names. The better of two factorisations in
-a start counts, on both sides. With --real-time (root) they have that priority, hpcc for its HPL alone.
+a launch is used, on both sides. With --real-time (root) both have real-time priority, hpcc only for its HPL.
 """
 
 import argparse

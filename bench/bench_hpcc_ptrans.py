@@ -3,8 +3,8 @@
     python bench/bench_hpcc_ptrans.py [--n 5792] [--block 192] [--ranks 2] [--repeats 5] [--maps 5]
         [--pages thp] [--real-time]
 
-The peer is the program `hpcc` (Debian's package of that name, over its Open MPI). It is ended in its PTRANS section, as
-soon as it has transposed with so many maps of ranks: the median of these times, which have two decimals, is compared
+The peer is the program `hpcc` (Debian's package of that name, over its Open MPI). It is ended in its PTRANS section
+after the requested number of rank maps. The median of these times, which have two decimals, is compared
 with ours, and the least of its rates, which it reports, with that of our worst map. `--real-time` starts the ranks of
 both at real-time priority.
 """
@@ -25,7 +25,7 @@ from _hpcc import settings
 from _kernel import points
 from octant import workloads
 from octant.analysis.figures import figure
-from octant.build import beside_python
+from octant.build import find_environment_program
 
 TRANSPORTS = ("shared", "messages")
 PATIENCE_S = 120
@@ -91,7 +91,7 @@ def main() -> None:
     if peer is None:
         sys.exit("cannot compare (the program hpcc is not installed); try apt-get install hpcc")
     before = ["chrt", "-f", "1"] if asked.real_time else []
-    launcher = [*before, str(beside_python("mpiexec") or "mpiexec"), "-n", str(asked.ranks)]
+    launcher = [*before, str(find_environment_program("mpiexec") or "mpiexec"), "-n", str(asked.ranks)]
     rates: dict[str, list[tuple[float, float]]] = {name: [] for name in ("hpcc", *TRANSPORTS)}
     for _ in range(asked.repeats):
         rates["hpcc"].append(hpcc(Path(peer), asked.n, asked.block, asked.ranks, asked.maps, before))

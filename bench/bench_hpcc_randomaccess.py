@@ -6,7 +6,7 @@
 The bare program has the algorithm of HPCC's default build (Octant's `algorithm=buckets`) and its memory from malloc; it
 is compiled with the MPI library of this environment. Both make 2 million updates or more. `hpcc` (Debian's package of
 that name) sizes its table by HPL's order `--hpl` and makes all its updates; it is ended after its single RandomAccess.
-0 leaves it out. `--real-time` puts the ranks of each side at real-time priority, in turn.
+0 omits it. `--real-time` gives the ranks of both sides real-time priority.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from pathlib import Path
 from _hpcc import random_updates
 from _kernel import median
 from octant import units
-from octant.build import beside_python
+from octant.build import find_environment_program
 
 UPDATES = 2_000_000  # of each rank, at least
 REALTIME = ("chrt", "-f", "1")
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--hpl", type=int, default=2900)
     parser.add_argument("--real-time", action="store_true")
-    parser.add_argument("--mpiexec", default=str(beside_python("mpiexec") or "mpiexec"))
+    parser.add_argument("--mpiexec", default=str(find_environment_program("mpiexec") or "mpiexec"))
     asked = parser.parse_args()
     prefix = REALTIME if asked.real_time else ()
     program = shutil.which("hpcc")
@@ -44,7 +44,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / "bare"
         source = Path(__file__).with_name("bare_hpcc_randomaccess.c")
-        compiler = beside_python("mpicc") or "mpicc"
+        compiler = find_environment_program("mpicc") or "mpicc"
         subprocess.run([str(compiler), "-O3", "-march=native", str(source), "-o", str(bare)], check=True)
         for ranks in map(int, asked.ranks.split(",")):
             launcher = [*asked.mpiexec.split(), "-n", str(ranks), *prefix]
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def ours(words: Sequence[str], launcher: Sequence[str]) -> float:
-    """Updates per second."""
+    """Return the updates per second."""
     return median("hpcc/randomaccess", [*words, "seconds=0.01", "warmup=1"], launcher)
 
 
@@ -99,7 +99,7 @@ def against_hpcc(
 
 
 def show(title: str, sides: dict[str, Callable[[], float]], repeats: int) -> None:
-    """Runs all sides in turn and prints the median of each, and its ratio to the first."""
+    """Run all sides, interleaved, and print the median of each and its ratio to the first."""
     found: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(repeats):
         for name, measure in sides.items():

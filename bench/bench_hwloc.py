@@ -1,6 +1,6 @@
-"""What hwloc adds to a command: the helper process, its result from the cache, and the machines of hwloc's test suite.
+"""Time that hwloc adds to a command: helper process, cached result, and the machines of hwloc's test suite.
 
-Goal: at most 50 ms for this machine without the cache. `lstopo`, where it is installed, reads the same machine. The
+Goal: at most 50 ms for this machine without the cache. If installed, `lstopo` reads the same machine. The
 trees of the suite (`make field`) are unpacked first; unpacking is not measured.
 """
 

@@ -1,6 +1,6 @@
-"""How long the readers of other tools' output take: every stored output, and the longest file that is accepted.
+"""Time to read outputs of other tools: every stored output, and the longest accepted file.
 
-Goal: at most 2 s for the longest file (4 MiB, 30,000 lines), and at most 1 ms per line of a usual one.
+Goal: at most 2 s for the longest file (4 MiB, 30,000 lines), and at most 1 ms per line of other files.
 """
 
 import contextlib

@@ -1,10 +1,10 @@
-"""How much of a direct transfer in the background goes on beside computing; and what collecting small blocks brings.
+"""Overlap of direct background transfers with computation, and the gain from collecting small blocks.
 
     python bench/bench_io.py [--repeats 7] [--bytes 64MiB] [--folder PATH]
 
-Each launch times the transfers alone, computing for as long, and both at once: overlap = (transfers + computing − both)
-/ the shorter of the two; gain = both in turn, by blocking calls, / both at once. Engines take turns; `calls` waits for
-each transfer, so that nothing of it is hidden. Medians of launches.
+Each launch times the transfers alone, a computation of the same length, and both at once. Overlap is (transfers +
+computation − both) / the shorter of the two; gain is sequential execution with blocking calls / both at once. Engines
+are interleaved; `calls` waits for each transfer, so nothing overlaps. Values are medians over launches.
 """
 
 import argparse
@@ -20,7 +20,7 @@ PATTERNS = ("overlapped-write", "overlapped-read")
 
 
 def values(found: list[Point], metric: str) -> list[float]:
-    """A metric of each point of a launch, in order."""
+    """Return a metric of each point of a launch, in order."""
     figures = [figure(workloads.workload("io/local"), [point], metric).value for point in found]
     if None in figures:
         raise SystemExit("cannot compare (a point of io/local has no right answer); run it by itself")
@@ -45,15 +45,15 @@ def main() -> None:
                 rows.setdefault((pattern, engine), []).append(pair)
         for mode in ("direct", "buffered"):
             words = ["pattern=write,staged-write", "block=4KiB", "bytes=16MiB", f"mode={mode}", *common]
-            by_block, memory_first = values(points("io/local", words), "bandwidth")
-            collected.setdefault(mode, []).append(memory_first / by_block)
+            by_block, staged = values(points("io/local", words), "bandwidth")
+            collected.setdefault(mode, []).append(staged / by_block)
     print(f"{'pattern':<14}{'engine':<10}{'overlap':>9}{'least':>8}{'most':>8}{'gain':>8}")
     for (pattern, engine), pairs in rows.items():
         overlap, gain = ([pair[i] for pair in pairs] for i in (0, 1))
         columns = f"{statistics.median(overlap):>9.2f}{min(overlap):>8.2f}{max(overlap):>8.2f}"
         print(f"{pattern:<14}{engine:<10}{columns}{statistics.median(gain):>8.2f}")
     for mode, ratios in collected.items():
-        print(f"memory first over blocks of 4 KiB, {mode}: {statistics.median(ratios):.2f}")
+        print(f"staged-write over write in blocks of 4 KiB, {mode}: {statistics.median(ratios):.2f}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""SIGKILL at random moments of every measuring command: what is lost, and what is left behind.
+"""Send SIGKILL at random moments of every measuring command, and check for lost and left-over data.
 
-Of the trials, each second kills the process group of octant and not octant alone. Further trials kill a launcher or a
-rank, after which octant goes on. Each trial checks that every complete record is kept, that after the start of another
+Every second trial kills the process group of octant, the others only octant. Further trials kill a launcher or a rank,
+after which octant continues. Each trial checks that every complete record is kept, that after the start of another
 command no process, segment in /dev/shm or temporary file is left, that `octant resume` ends with 0, and that no launch
-counts as failed then (`tests/support/kills.py`). As root, /dev/shm is a private one, so that segments of other
-programs do not count.
+counts as failed then (`tests/support/kills.py`). As root, /dev/shm is private, so that segments of other programs are
+not counted.
 
 Usage: bench_kills.py [TRIALS [SEED [COMMAND]]], for example bench_kills.py 50 1 hpcc: the 10 trials of `octant hpcc`
 """

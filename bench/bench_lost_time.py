@@ -1,12 +1,13 @@
-"""Planted stops, CPU hogs and CPU quotas under three workloads: the reported share of lost time against counters.
+"""Injected stops, competing processes and CPU quotas under three workloads: reported lost time against counters.
 
     python bench/bench_lost_time.py [--seconds 3] [--only noise] [--planted stop]
 
-Stops last 12 or 20 of every 40 ms and are sent from the CPU of the first rank or from another one; hogs use 30 or 100 %
-of the first rank's CPU; a quota grants half a CPU to all ranks together. Each row has the time for which the signals
-stopped the ranks, their run-queue wait (/proc/PID/schedstat), what the quota throttled of each (cpu.stat), what the
-hypervisor stole (/proc/stat), the share that these make of the time in which the ranks did not sleep, and what Octant
-reports. Goal: a difference of at most 3 percentage points, and no cause that took no time. A quota needs root.
+Stops last 12 or 20 of every 40 ms and are sent from the CPU of the first rank or from another one; competing processes
+use 30 or 100 % of the first rank's CPU; a quota grants half a CPU to all ranks together. Each row has the time for
+which the signals stopped the ranks, their run-queue wait (/proc/PID/schedstat), what the quota throttled of each
+(cpu.stat), what the hypervisor stole (/proc/stat), the share that these make of the time in which the ranks did not
+sleep, and what Octant reports. Goal: a difference of at most 3 percentage points, and no cause that took no time. A
+quota needs root.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """The whole matrix. Of shorter messages there are so many samples that writing them is a part of the launch."""
+    """Measure the whole matrix.
+
+    Shorter messages have so many samples that writing them is a part of the launch.
+    """
     for name, knobs, ranks in (("node/peakflops", (), 1), ("node/noise", (), 1), ("mpi/p2p", ("bytes=64KiB",), 2)):
         yield Case(name, knobs, ranks, "nothing")
         for ms in (12, 20):
@@ -71,7 +75,7 @@ def launched(case: Case, seconds: float, folder: Path) -> tuple[Point, planted.C
     records = folder / "records.jsonl"
     effort = (f"seconds={seconds:g}", "precision=0", "samples=1000000")
     command = [str(build.find(case.workload)), *case.knobs, *effort, "--output", str(records)]
-    mpiexec = build.beside_python("mpiexec")
+    mpiexec = build.find_environment_program("mpiexec")
     start = ["taskset", "-c", str(first)] if case.ranks == 1 else [str(mpiexec), "-n", str(case.ranks)]
     with contextlib.ExitStack() as stack:
         group = stack.enter_context(planted.control_group(*planted.quota(case.cores))) if case.cores else None
@@ -97,7 +101,7 @@ def launched(case: Case, seconds: float, folder: Path) -> tuple[Point, planted.C
 
 
 def reported(point: Point) -> tuple[float, str]:
-    """The share of lost time that Octant reports of a launch, and its sentences about it."""
+    """Return the share of lost time that Octant reports for a launch, and its sentences about it."""
     (launch,) = figure(workloads.workload(point.workload), (point,)).launches
     lost = lost_time_of(point)
     share = launch.value.middle if launch.metric.of_lost_time else lost.share if lost else 0.0
@@ -105,7 +109,7 @@ def reported(point: Point) -> tuple[float, str]:
 
 
 def row(case: Case, seconds: float) -> bool:
-    """Prints the row of a case; whether it misses the goal."""
+    """Print the row of a case; return whether it misses the goal."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             point, counted = launched(case, seconds, Path(folder))

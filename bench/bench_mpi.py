@@ -1,9 +1,9 @@
-"""MPI patterns against bare loops and IMB in the same library; how long a sweep takes; how far a busy core moves them.
+"""MPI patterns against bare loops and IMB in the same library; duration of a sweep; effect of a busy core.
 
     python bench/bench_mpi.py [--repeats 9] [--only ratios|imb|sweep|hog]
 
-Everything is interleaved, on two ranks, each on a core of its own. IMB is part of the Intel MPI wheel (`make intel`)
-and runs here with MPICH; it prints means alone, so the least of its launches is compared with the least of ours.
+Everything is interleaved, with two ranks, each on a separate core. IMB is part of the Intel MPI wheel (`make intel`)
+and runs here with MPICH; it prints only means, so the minima over launches are compared.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from octant import build, workloads
 from octant.analysis.figures import figure
 from octant.benchmarks.messages.patterns import MessagePattern, find
 from octant.benchmarks.messages.requests import POINT_S
-from octant.build import beside_python
+from octant.build import find_environment_program
 
 SIZES = (8, 1024, 65536, 1048576)
 PATTERNS = ("PingPong", "Exchange", "Allreduce", "Barrier")
 SWEEP = [0, *(1 << power for power in range(23))]
 TOGETHER = {"Allreduce": "barrier", "Barrier": "none"}
 """How ranks enter a step, where it is not back to back."""
-LAUNCHER = str(beside_python("mpiexec") or "mpiexec")
+LAUNCHER = str(find_environment_program("mpiexec") or "mpiexec")
 IMB = Path(__file__).parent.parent / ".venv-intel" / "bin" / "IMB-MPI1"
 
 
 def two_ranks(words: list[str]) -> list[str]:
-    """A command line of two ranks, each on a hardware thread of its own."""
+    """Return a command line of two ranks, each on a separate hardware thread."""
     first, second, *_ = sorted(os.sched_getaffinity(0))
     start = [LAUNCHER]
     for cpu in (first, second):
@@ -52,7 +52,7 @@ def bare(program: Path, pattern: MessagePattern, size: int, batch: int) -> list[
 
 
 def words_of(pattern: MessagePattern, sizes: str, *further: str) -> list[str]:
-    """The words of a kernel for a pattern."""
+    """Return the arguments of a kernel for a pattern."""
     words = [f"{name}={value}" for name, value in pattern.knobs.items()]
     words += [f"bytes={sizes}"] if pattern.sizes else []
     words += [f"sync={TOGETHER[pattern.name]}"] if pattern.name in TOGETHER else []
@@ -60,7 +60,7 @@ def words_of(pattern: MessagePattern, sizes: str, *further: str) -> list[str]:
 
 
 def ours(pattern: MessagePattern, size: int, seconds: str = "0.3") -> dict[str, float]:
-    """The median of a launch, and IMB's t_max from the same samples; seconds."""
+    """Return the median of a launch, and IMB's t_max from the same samples, in seconds."""
     (point,) = points(pattern.workload, words_of(pattern, str(size), f"seconds={seconds}"), [LAUNCHER, "-n", "2"])
     workload = workloads.workload(pattern.workload)
     found = {name: figure(workload, [point], name).value for name in ("time", "t_max")}
@@ -70,7 +70,7 @@ def ours(pattern: MessagePattern, size: int, seconds: str = "0.3") -> dict[str, 
 
 
 def imb(pattern: MessagePattern, size: int) -> float:
-    """The t_max that IMB prints, in seconds, with our library."""
+    """Return the t_max that IMB prints with the same library, in seconds."""
     library = Path(LAUNCHER).parent.parent / "lib"
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(f"{size}\n")
@@ -92,7 +92,9 @@ def cells() -> list[tuple[MessagePattern, int]]:
 
 def ratios(repeats: int) -> None:
     """Medians of launches of ours over those of the bare loop."""
-    compiler = beside_python("mpicc_abi") or beside_python("mpicc") or "mpicc"  # the library that kernels use
+    compiler = (
+        find_environment_program("mpicc_abi") or find_environment_program("mpicc") or "mpicc"
+    )  # the library that kernels use
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bare"
         subprocess.run(
@@ -113,7 +115,7 @@ def ratios(repeats: int) -> None:
 
 
 def against_imb(repeats: int) -> None:
-    """The least t_max of IMB over the least of ours, both means over repetitions."""
+    """Print the minimum t_max of IMB over that of Octant, both means over repetitions."""
     if not IMB.exists():
         print(f"IMB is not here ({IMB}); try `make intel`")
         return
@@ -143,7 +145,7 @@ def sweep(repeats: int) -> None:
 
 
 def _spent_s(words: list[str], workload: str) -> float:
-    """What the points of a launch took in all: building, measuring and checking."""
+    """Return the total time of the points of a launch: initialisation, measurement and checks."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "records.jsonl"
         subprocess.run([LAUNCHER, "-n", "2", str(build.find(workload)), *words, "--output", str(output)], check=True)
@@ -151,7 +153,7 @@ def _spent_s(words: list[str], workload: str) -> float:
     return sum(float(seconds) for point in spent for seconds in re.findall(r'": *([\d.e+-]+)', point))
 
 
-def beside_a_hog(repeats: int) -> None:
+def with_busy_core(repeats: int) -> None:
     """How far a process that occupies a core in bursts moves medians, and means of the same samples."""
     for pattern, size in cells():
         if size not in (0, 8, 65536):
@@ -175,7 +177,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--only", choices=("ratios", "imb", "sweep", "hog"))
     asked = parser.parse_args()
-    parts = {"ratios": ratios, "imb": against_imb, "sweep": sweep, "hog": beside_a_hog}
+    parts = {"ratios": ratios, "imb": against_imb, "sweep": sweep, "hog": with_busy_core}
     for name, part in parts.items():
         if asked.only in (None, name):
             print(f"\n{(part.__doc__ or name).splitlines()[0]}")

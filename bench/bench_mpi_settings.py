@@ -1,8 +1,8 @@
-"""Every neutral MPI setting at typical values with the library that this environment's kernels are linked with.
+"""Launch every neutral MPI setting at typical values with the MPI library of this environment's kernels.
 
-Each is started, and shows its effect, reads back, starts without more, or is refused before anything starts. With
-`.venv-openmpi/bin/python bench/bench_settings.py` it is Open MPI's turn. Ends with 1 if MPI did not start, or did
-other than asked, for a setting that was not refused.
+Each setting has a verified effect, is read back, only starts, or is refused before the start. For Open MPI run
+`.venv-openmpi/bin/python bench/bench_mpi_settings.py`. The script exits with 1 if MPI did not start, or did not follow
+a setting that was not refused.
 """
 
 import os

@@ -1,7 +1,7 @@
 """mpi/clock, mpi/mpiio and mpi/threads against plain loops in the same MPI; interleaved launches, medians.
 
-`MPI_Wtime` against a bare loop of it; transfers of a file in memory against pwrite and pread; a ping-pong of one thread
-that asked for MPI_THREAD_MULTIPLE against one that did not.
+`MPI_Wtime` is compared with a bare loop of it, transfers of a file in memory with pwrite and pread, and a ping-pong of
+one thread under MPI_THREAD_MULTIPLE with one without.
 
 python bench/bench_mpi_system.py [--repeats 7]
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from _kernel import median, points
 from octant import workloads
 from octant.analysis.figures import figure
-from octant.build import beside_python
+from octant.build import find_environment_program
 
 MEMORY = "/dev/shm"  # noqa: S108 - a file system in memory: no disk between the two
 LENGTHS = (4096, 65536, 1048576)
@@ -27,8 +27,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=7)
     repeats = parser.parse_args().repeats
-    compiler = beside_python("mpicc_abi") or beside_python("mpicc") or "mpicc"
-    pair = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
+    compiler = find_environment_program("mpicc_abi") or find_environment_program("mpicc") or "mpicc"
+    pair = [str(find_environment_program("mpiexec") or "mpiexec"), "-n", "2"]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bare"
         source = Path(__file__).parent / "bare_system.c"

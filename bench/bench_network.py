@@ -1,6 +1,6 @@
-"""How fast the network model is: the cases that must stay interactive, in processor seconds of this process.
+"""CPU time of the network model in the cases that must remain interactive.
 
-Prints a table and asserts nothing; the targets are those of docs/network-model.md.
+It prints a table and asserts nothing; docs/network-model.md has the targets.
 """
 
 import resource

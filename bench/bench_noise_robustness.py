@@ -1,10 +1,10 @@
-"""Medians against means, quiet and beside a process that hogs a core in bursts: the same workload, measured twice.
+"""Medians against means: one workload on a quiet machine, and with a process that occupies a core in bursts.
 
     python bench/bench_noise_robustness.py [--seconds 3] [--mode one|star|threads]
 
-The hog burns one core for 30 to 150 ms, then sleeps for 20 to 100 ms, again and again. Claim: medians of the quiet and
-the disturbed run differ by under 10 %, where means differ by far more. On a machine that is not quiet to begin with,
-the first run is disturbed too, and its caveats say so.
+The process occupies one core for 30 to 150 ms, then sleeps for 20 to 100 ms, repeatedly. Goal: medians of the quiet and
+the disturbed run differ by less than 10 %; means differ by far more. On a machine with other load the first run is also
+disturbed, and its caveats state this.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def hog(cpu: int) -> None:
 
 @contextlib.contextmanager
 def hogging() -> Iterator[None]:
-    """A hog on the first allowed hardware thread, as long as the block lasts."""
+    """Run a competing process on the first allowed hardware thread during the block."""
     first = min(os.sched_getaffinity(0))
     process = subprocess.Popen([sys.executable, __file__, "--hog", str(first)])
     try:
@@ -63,7 +63,7 @@ def measured(store: Path, words: list[str]) -> list[Figure]:
 
 
 def mean(figure: Figure) -> float:
-    """What a tool would report that divides all the work by all the time: every thread's chunks over its own time."""
+    """Return the rate of all work over all time: the chunks of every thread over its time."""
     point = figure.point
     lanes = [series.values for series in point.read().series if series.head.name == "step"]
     names = getattr(figure.metric.value, "counts", ())
@@ -93,14 +93,14 @@ def main() -> None:
             call = [*words, *precise, "--mode", asked.mode]
             quiet = measured(Path(folder), call)[0]
             with hogging():
-                beside = measured(Path(folder), call)[0]
-            if quiet.value is None or beside.value is None:
+                disturbed = measured(Path(folder), call)[0]
+            if quiet.value is None or disturbed.value is None:
                 sys.exit(f"{name}: wrong answer; nothing to compare")
-            medians = beside.value.middle / quiet.value.middle - 1
-            means = mean(beside) / mean(quiet) - 1
+            medians = disturbed.value.middle / quiet.value.middle - 1
+            means = mean(disturbed) / mean(quiet) - 1
             lines.append({"workload": name, "mode": asked.mode, "median_change": medians, "mean_change": means})
             print(f"{name:24} {asked.mode:8} median {100 * medians:+6.1f} %   mean {100 * means:+6.1f} %", flush=True)
-            for when, row in (("quiet", quiet), ("beside the hog", beside)):
+            for when, row in (("quiet", quiet), ("with load", disturbed)):
                 print(f"  {when}: {'; '.join(one.text for one in row.caveats) or 'nothing to caveat'}")
     print(json.dumps(lines))
 

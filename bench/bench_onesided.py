@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from _kernel import median
-from octant.build import beside_python
+from octant.build import find_environment_program
 
 PATTERNS = ("put", "get")
 LENGTHS = (8, 1048576)
@@ -22,8 +22,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=7)
     repeats = parser.parse_args().repeats
-    compiler = beside_python("mpicc_abi") or beside_python("mpicc") or "mpicc"
-    launcher = str(beside_python("mpiexec") or "mpiexec")
+    compiler = find_environment_program("mpicc_abi") or find_environment_program("mpicc") or "mpicc"
+    launcher = str(find_environment_program("mpiexec") or "mpiexec")
     cells = list(itertools.product(PATTERNS, LENGTHS, COMPLETIONS))
     bare: dict[tuple[str, int, str], list[float]] = {cell: [] for cell in cells}
     ours: dict[tuple[str, int, str], list[float]] = {cell: [] for cell in cells}

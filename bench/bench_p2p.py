@@ -6,7 +6,7 @@ Goal: ratios of at most 1.05 (medians over rounds). The median is compared with 
 time of a ping-pong (`t_avg`) is compared with a loop that times many steps together, as the OSU benchmarks do.
 `--real-time` starts all ranks with `chrt -r 1`.
 
-Also what an acknowledgement of a window adds, and what an entry of a queue costs.
+The script also measures the cost of a window's acknowledgement and of a queue entry.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from _kernel import median
-from octant.build import beside_python
+from octant.build import find_environment_program
 
 LENGTHS = (0, 8, 1024, 65536, 1048576)
 WINDOWED = (8, 2048, 32768, 131072)
@@ -38,7 +38,7 @@ def steps(length: int, messages: int = 1) -> int:
 def bare(
     launcher: Sequence[str], program: Path, pattern: str, length: int, messages: int = 1, together: int = 1
 ) -> float:
-    """The median of one launch, a rank on each of the first two hardware threads."""
+    """Return the median of one launch with a rank on each of the first two hardware threads."""
     stretches = max(5, steps(length, messages) // together)
     words = [str(program), pattern, str(length), str(stretches), str(together)]
     mpiexec, *priority = launcher
@@ -50,14 +50,14 @@ def bare(
 
 
 def ours(launcher: Sequence[str], pattern: str, *words: str, metric: str = "") -> float:
-    """A metric of one launch, the headline unless named."""
+    """Return a metric of one launch (default: the headline)."""
     mpiexec, *priority = launcher
     words = (f"pattern={pattern}", *words, "seconds=0.5", "precision=0")
     return median("mpi/p2p", words, [mpiexec, "-n", "2", *priority], metric=metric)
 
 
 def in_turn(repeats: int, sides: Sequence[Launch]) -> list[list[float]]:
-    """Launches of each side, one of each after the other."""
+    """Return interleaved launches of both sides."""
     rounds = [[side() for side in sides] for _ in range(repeats)]
     return [list(side) for side in zip(*rounds, strict=True)]
 
@@ -110,8 +110,8 @@ def main() -> None:
     arguments = parser.parse_args()
     repeats = arguments.repeats
     # octant's own library: MPICH's libmpi_abi takes 7 % longer than its libmpi at 1 KiB
-    compiler = beside_python("mpicc_abi") or beside_python("mpicc") or "mpicc"
-    launcher = [str(beside_python("mpiexec") or "mpiexec"), *(REAL_TIME if arguments.real_time else ())]
+    compiler = find_environment_program("mpicc_abi") or find_environment_program("mpicc") or "mpicc"
+    launcher = [str(find_environment_program("mpiexec") or "mpiexec"), *(REAL_TIME if arguments.real_time else ())]
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bare"
         source = Path(__file__).parent / "bare_p2p.c"

@@ -3,7 +3,7 @@
     python bench/bench_peakflops.py [--repeats 5]
 
 Each launch gives a rate and the clock of the same 50 ms; the ratio is taken per launch, then the median of launches.
-The upper ratio is that of the quickest twentieth of the samples: what the loop does when no neighbour shares the core.
+The upper ratio is that of the fastest 5 % of the samples, in which no sibling thread shares the core.
 """
 
 import argparse

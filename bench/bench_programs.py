@@ -1,4 +1,4 @@
-"""What Octant adds to a launch of a user's program: its wall time per launch against a bare fork and exec, interleaved.
+"""Time that Octant adds to a launch of a user's program, against a bare fork and exec; interleaved.
 
 Each round starts the program once bare and once as a launch of a stored run: planned, guarded, its output captured and
 its record written to disk.
@@ -43,7 +43,7 @@ def main(rounds: int = ROUNDS) -> None:
 
 @contextmanager
 def compiled(folder: Path) -> Iterator[Path]:
-    """The program, while the context lasts."""
+    """Yield the program."""
     (folder / "program.c").write_text(SOURCE)
     program = folder / "program"
     subprocess.run(["cc", "-O2", "-static", str(folder / "program.c"), "-o", str(program)], check=True)

@@ -1,10 +1,11 @@
-"""Octant's random updates against plain C loops over the same table, and each way of ours against `hpcc`; interleaved.
+"""Octant's random updates against plain C loops over the same table, and each variant against `hpcc`; interleaved.
 
     python bench/bench_randomaccess.py [--bytes 16KiB,1MiB,256MiB] [--repeats 5] [--hpl 4100]
 
-First table: the plain loops follow one stream of HPCC's sequence, and eight streams in registers; all take base pages.
-Second table: ours over 128 MiB, each way over the plain loop of the same pages and over that of base pages, medians of
-ratios; and over `hpcc`'s single RandomAccess, whose table has that length with HPL of order `--hpl` (0 leaves it out).
+First table: the plain loops follow one stream of HPCC's sequence, and eight streams in registers; all use base pages.
+Second table: each variant of Octant over 128 MiB, relative to the plain loop with the same pages and with base pages
+(medians of ratios), and to `hpcc`'s single RandomAccess, whose table has that length with HPL of order `--hpl` (0 omits
+it).
 """
 
 import argparse
@@ -21,10 +22,10 @@ from octant import units
 WAYS = {
     "one stream": ["streams=1"],
     "128 streams": [],
-    "asked for 16 ahead": ["prefetch=yes", "batch=16"],
-    "asked for 64 ahead": ["prefetch=yes", "batch=64"],
-    "asked for 128 ahead": ["prefetch=yes", "batch=128"],
-    "asked for 512 ahead": ["prefetch=yes", "batch=512"],
+    "prefetched by 16": ["prefetch=yes", "batch=16"],
+    "prefetched by 64": ["prefetch=yes", "batch=64"],
+    "prefetched by 128": ["prefetch=yes", "batch=128"],
+    "prefetched by 512": ["prefetch=yes", "batch=512"],
     "chosen by trial": ["prefetch=yes"],
 }
 PAGES = ("base", "thp")
@@ -60,7 +61,7 @@ def against_loops(sizes: list[int], repeats: int) -> None:
 
 
 def against_hpcc(program: Path | None, order: int, repeats: int) -> None:
-    """Every way of ours with base and huge pages, and hpcc's single RandomAccess, in turn."""
+    """Measure each variant with base and huge pages, and hpcc's single RandomAccess, interleaved."""
     rates: dict[tuple[str, str], list[float]] = {(way, pages): [] for way in WAYS for pages in PAGES}
     peer: list[float] = []
     for _ in range(repeats):
@@ -83,7 +84,7 @@ def against_hpcc(program: Path | None, order: int, repeats: int) -> None:
 
 
 def _over(ours: list[float], theirs: list[float]) -> float:
-    """The median of ratios, launch by launch."""
+    """Return the median of the ratios of launches."""
     return statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
 
 

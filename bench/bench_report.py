@@ -23,7 +23,7 @@ SHAPES = {"5,000 cells, once each": (5000, 1), "500 cells, 10 launches each": (5
 
 
 def point_line(launch: Launch, size: int, generator: np.random.Generator) -> str:
-    """A point of node/stream: two lanes of samples of some 100 µs with 2 % of noise."""
+    """Return a point of node/stream: two lanes of samples of about 100 µs with 2 % noise."""
     series = [
         {
             "name": "step", "rank": 0, "thread": thread,
@@ -47,7 +47,7 @@ def point_line(launch: Launch, size: int, generator: np.random.Generator) -> str
 
 
 def write_store(store: Path, cells: int, launches: int) -> None:
-    """A store with one run: a sweep over sizes, launched several times."""
+    """Return a store with one run: a sweep over sizes with several launches."""
     sizes = [4096 * (i + 1) for i in range(cells)]
     knobs = {"kernel": "triad", "bytes": ",".join(map(str, sizes)), "threads": str(THREADS)}
     request = Request(Subject("node/stream"), knobs, Shape(1), show=Presentation("triad"), repeats=launches)

@@ -1,4 +1,4 @@
-"""What a launch costs in our own code: 200 and 2,000 launches whose kernel only appends a record.
+"""Cost of a launch in Octant's code: 200 and 2,000 launches whose kernel only appends a record.
 
 Goal: under 5 ms per launch, and the same however many launches there are (ratio about 1).
 """
@@ -28,7 +28,7 @@ LINES = f"{launch_line(POINT)}\n{point_line(POINT)}\n"
 
 
 def start(words: list[str], *_: object) -> ProcessOutcome:
-    """Appends what a kernel would."""
+    """Append the record of a kernel."""
     lines = []
     for line in LINES.replace(KEY, words[words.index("--run") + 1]).splitlines():
         body = line[: line.rindex(',"crc"')]
@@ -63,7 +63,7 @@ def cost(launches: int, place: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Prints the figures with the goal beside."""
+    """Print the figures and the goal."""
     cost(20, "")
     for place in ("", "1x1"):
         small, large = (min(cost(n, place) for _ in range(3)) for n in (200, 2000))

@@ -1,4 +1,4 @@
-"""Start-up of the command against a bare Python, interleaved; the median of several."""
+"""Start-up time of the command against a bare Python, interleaved; medians."""
 
 import statistics
 import subprocess

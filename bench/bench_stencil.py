@@ -3,8 +3,8 @@
     python bench/bench_stencil.py [--grids 64x64,256x256,512x80] [--elements single,double] [--repeats 5]
                                   [--seconds 0.3] [--real-time]
 
-A grid of `512x80` has 80 planes of 512 × 512 points. All take huge pages. `--real-time` puts each side at real-time
-priority, in turn, against what else runs on the machine.
+A grid of `512x80` has 80 planes of 512 × 512 points. All use huge pages. `--real-time` gives each side real-time
+priority over other processes of the machine.
 """
 
 import argparse
@@ -16,9 +16,9 @@ from _kernel import median
 
 WAYS = {
     "plain": ["blocking=none", "prefetch=0"],
-    "plain, asked ahead": ["blocking=none"],
+    "plain, prefetched": ["blocking=none"],
     "yz": ["blocking=yz", "prefetch=0"],
-    "yz, asked ahead": ["blocking=yz"],
+    "yz, prefetched": ["blocking=yz"],
     "streaming": ["blocking=yz", "store=streaming"],
     "time, 2 steps": ["blocking=time", "depth=2"],
     "time, 4 steps": ["blocking=time", "depth=4"],
@@ -46,13 +46,13 @@ def main() -> None:
                     rates["bare"].append(peer)
                     for way, words in WAYS.items():
                         shape = [f"element={element}", f"n={n}", f"planes={planes}", "pages=thp"]
-                        told = [*words, *shape, f"seconds={asked.seconds}", "precision=0"]
-                        rates[way].append(median("node/stencil", told, prefix))
+                        arguments = [*words, *shape, f"seconds={asked.seconds}", "precision=0"]
+                        rates[way].append(median("node/stencil", arguments, prefix))
                 show(f"{element}, {n} x {n} x {planes}", rates)
 
 
 def show(title: str, rates: dict[str, list[float]]) -> None:
-    """A line for each way: its rate, and over the bare loop of the same round."""
+    """Print for each variant its rate, and its ratio to the bare loop of the same round."""
     print(f"\n{title:<28}{'Gpoint/s':>10}{'/ bare':>8}")
     for way, found in rates.items():
         print(f"{way:<28}{statistics.median(found) / 1e9:>10.3f}{_over(found, rates['bare']):>8.2f}", flush=True)

@@ -1,7 +1,7 @@
 """Listing 10,000 runs, sweeping them, `octant runs` of 2,000, and reading points: format 2 against format 1.
 
 Goals: a warm list under 1 s; the sweep at the start of each measurement under 1 ms, however many runs there are; the
-command under 1.5 s of CPU time without an index; a point of 8 x 10,000 samples read at least four times as quickly as
+command under 1.5 s of CPU time without an index; a point of 8 x 10,000 samples read at least four times as fast as
 from format 1.
 """
 
@@ -27,7 +27,7 @@ RUNS, COMMAND_RUNS = 10_000, 2_000
 
 
 def main() -> None:
-    """Prints the figures with the goals beside."""
+    """Print the figures and the goals."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder))
         write_runs(store, RUNS)
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def write_runs(store: Store, count: int) -> None:
-    """A store of that many small runs."""
+    """Create a store of this many small runs."""
     question = request(bytes="1MiB,2MiB")
     asked = RunRequest("run", "stream", "2026-11-22T07:16:07+00:00", machine(), {}, (question,), ((0, 0),))
     launch = asked.decided_launches()[0]
@@ -98,7 +98,7 @@ def reading(ranks: int, samples: int) -> None:
 
 
 def read(line: bytes) -> Point:
-    """The point of a line."""
+    """Return the point of a line."""
     record = Reader().read(line)
     if not isinstance(record, Point):
         raise SystemExit("the bench measured nothing: the line is no point")
@@ -116,7 +116,7 @@ def median(body: Callable[[], object]) -> float:
 
 
 def old_line(p: Point) -> str:
-    """The point as version 0.1 wrote it."""
+    """Return the point in the format of version 0.1."""
     lanes = [
         {
             "rank": series.head.rank, "thread": series.head.thread, "preempted": [],

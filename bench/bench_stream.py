@@ -2,12 +2,12 @@
 
     python bench/bench_stream.py [--bytes 24KiB,512KiB,1GiB] [--repeats 5]
 
-likwid-bench (Debian package `likwid`; left out where it is not installed) reports 24 bytes an iteration, as `bandwidth`
-does here. All its triads ("stream_*") run once, the three fastest again in every repeat beside ours. It takes base
-pages; from memory ours are shown with base and with transparent huge pages. Its whole-run timing suffers from other
-load as medians of 100 µs samples do not: only a quiet machine compares the loops. The second ratio is to the best
-single run of a peer. The last line is what goals are about: in each repeat ours with base pages over the best of
-likwid-bench, and the median of these ratios (0.98 in the first and second cache, 0.95 from memory).
+likwid-bench (Debian package `likwid`; omitted if not installed) reports 24 bytes an iteration, as `bandwidth` does
+here. All its triads ("stream_*") run once, the three fastest again in every repeat, interleaved with Octant. It uses
+base pages; from memory Octant's are shown with base and with transparent huge pages. Its whole-run timing suffers from
+other load as medians of 100 µs samples do not: only a quiet machine compares the loops. The second ratio is to the best
+single run of a peer. The last line has the goals: the median of the ratios of Octant with base pages to the best of
+likwid-bench in each repeat (0.98 in the first and second cache, 0.95 from memory).
 """
 
 import argparse

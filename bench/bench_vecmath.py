@@ -37,7 +37,7 @@ def ours(name: str, n: int, width: str) -> tuple[float, float]:
 
 
 def true_error(program: Path, symbol: str, name: str) -> float:
-    """The largest error of what the bare loop gives, by mpmath."""
+    """Return the largest error of the results of the bare loop, by mpmath."""
     function = next(one for one in vecmath_truth.functions() if one.name == name)
     arguments = [function.arguments("values", i)[0] for i in range(vecmath_truth.COUNT)]
     text = struct.pack(f"<{len(arguments)}d", *arguments)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from _kernel import median
-from octant.build import beside_python
+from octant.build import find_environment_program
 from octant.stats.gate import gate_verdicts
 from octant.stats.intervals import Period, order_statistics_bounds
 from octant.stats.paired import paired_p, paired_verdicts
@@ -54,14 +54,14 @@ class Launches:
 
     @property
     def spread(self) -> float:
-        """The standard deviation of launches beside one another, without what drifts."""
+        """Return the standard deviation of consecutive launches, without drift."""
         return float((self.logs[:, 1] - self.logs[:, 0]).std(ddof=1) / np.sqrt(2))
 
 
 def measure(path: Path, rounds: int, minutes: float) -> None:
-    """Appends a row for each launch of so many rounds."""
+    """Append a row for each launch of this number of rounds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    launcher = [str(beside_python("mpiexec") or "mpiexec"), "-n", "2"]
+    launcher = [str(find_environment_program("mpiexec") or "mpiexec"), "-n", "2"]
     begun = time.monotonic()
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
@@ -80,7 +80,7 @@ def measure(path: Path, rounds: int, minutes: float) -> None:
 
 
 def read(path: Path) -> dict[str, Launches]:
-    """The launches of every complete round, by figure."""
+    """Return the launches of every complete round, by figure."""
     with path.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     found = {}
@@ -107,9 +107,9 @@ def coverage(one: Launches, generator: np.random.Generator) -> tuple[float, floa
         [generator.choice(by_minute[place]) for place in generator.choice(len(by_minute), SIX, replace=False)]
         for _ in range(DRAWS)
     ]
-    beside = full and [generator.choice(full[generator.integers(len(full))], SIX, replace=False) for _ in range(DRAWS)]
+    drawn = full and [generator.choice(full[generator.integers(len(full))], SIX, replace=False) for _ in range(DRAWS)]
     shares = []
-    for sets in (apart, beside):
+    for sets in (apart, drawn):
         low, _, high = order_statistics_bounds(np.array(sets)) if sets else (np.nan, np.nan, np.nan)
         shares.append(float(np.mean((low <= truth) & (truth <= high))) if sets else np.nan)
     return shares[0], shares[1]
@@ -146,7 +146,7 @@ def share_with_verdict(comparisons: Sequence[list[NDArray[np.float64]]], judge: 
 
 
 def report(found: dict[str, Launches]) -> None:
-    """Prints the three tables."""
+    """Print the three tables."""
     generator = np.random.default_rng(20)
     rounds = min(len(one.logs) for one in found.values())
     minutes = max(int(one.minutes.max()) for one in found.values()) + 1

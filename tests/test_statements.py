@@ -46,7 +46,7 @@ def test_what_octant_is_said_to_time_with_is_its_clock() -> None:
     text = OURS["octant-clock"].note
     header = (ROOT / "native/harness/octant/clock.hpp").read_text(encoding="utf-8")
     (clock,) = re.findall(r"clock_gettime\((CLOCK_[A-Z_]+)", header)
-    assert re.findall(r"times with (\w+)", text) == [clock]
+    assert re.findall(r"uses (\w+)", text) == [clock]
     assert "TSC" not in text
 
 
@@ -106,11 +106,11 @@ OF_THE_ANALYSIS: Mapping[str, tuple[object, object]] = {
     "(`--threshold`, 3 %)": (MARGIN, 0.03),
     "Student's test on the logarithms of the ratios serves to 11 rounds": (paired.RANKED_ROUNDS, 12),
     "Fewer than four launches or rounds on a side give no verdict": (paired.LEAST_ROUNDS, 4),
-    "It looks after 4, 6, 8 and 12 rounds with thresholds of 0.00042, 0.00401, 0.0127 and 0.0419": (
+    "It tests after 4, 6, 8 and 12 rounds with thresholds of 0.00042, 0.00401, 0.0127 and 0.0419": (
         gate.OBRIEN_FLEMING_THRESHOLDS,
         {4: 0.00042, 6: 0.00401, 8: 0.0127, 12: 0.0419},
     ),
-    "it looks after 4, 6, 8, 12, 24, 48 and 96 rounds with thresholds of 0.00041, 0.00124, 0.00383, 0.0122, 0.0150, "
+    "it tests after 4, 6, 8, 12, 24, 48 and 96 rounds with thresholds of 0.00041, 0.00124, 0.00383, 0.0122, 0.0150, "
     "0.0157 and 0.0160": (
         gate.EXTENDED_THRESHOLDS,
         {4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160},

@@ -19,7 +19,7 @@ ENTRY = {"name": "btl", "meaning": "Lists the transports.", "kind": "list", "sou
 
 
 def library(*changes: dict[str, Any], **fields: Any) -> SettingLibrary:
-    """A library with one entry for each table of changes to `ENTRY`."""
+    """Return a library with one entry for each table of changes to `ENTRY`."""
     table = {
         "title": "Open MPI",
         "prefixes": ["OMPI_MCA_"],
@@ -52,18 +52,18 @@ class Case:
         Case(({"counterparts": ["I_MPI_FABRICS"]},), "I_MPI_FABRICS is in none of the files"),
         Case(({"meaning": "Lists the transports"},), "not one sentence"),
         Case(({"meaning": "Lists " * 31 + "."},), "not one sentence"),
-        Case(({"evidence": "effect"},), "belong together"),
+        Case(({"evidence": "effect"},), "must be given together"),
         Case(({"source": ["names"]},), "list names without meanings"),
-        Case(({"inferred": True},), "the meaning is not inferred"),
-        Case(({"source": ["names", "ompi_info"], "inferred": True},), "the meaning is not inferred"),
+        Case(({"inferred": True},), "inferred must not be set"),
+        Case(({"source": ["names", "ompi_info"], "inferred": True},), "inferred must not be set"),
         Case(({"source": ["names"], "inferred": True, "values": {"sm": ""}},), "values of a setting whose meaning"),
         Case(({"source": ["names"], "inferred": True, "range": "0 to 3"},), "values of a setting whose meaning"),
-        Case(({"until": "5.0", "absent": "5.0.2", "instead": "Leave it out."},), "first version without it is known"),
+        Case(({"until": "5.0", "absent": "5.0.2", "instead": "Leave it out."},), "remove absent"),
         Case(({"absent": "5.0.2"},), "names its successor"),
         Case(({"name": "OMPI_MCA_btl"},), "the prefix OMPI_MCA_"),
         Case(
             ({"values": {"sm": ""}, "removed_values": [{"value": "openib", "until": "5.0", "instead": "ucx"}]},),
-            "ucx, which takes the place of the value openib, is not one of its values",
+            "ucx, which replaces the value openib, is not one of its values",
         ),
     ],
     ids=lambda case: case.says,
@@ -124,5 +124,5 @@ def test_intel_mpi_reports_what_the_table_calls_removed() -> None:
 
 
 def numbers(version: str) -> list[int]:
-    """The parts of a version: `2021.1.1` is before `2021.18.1`."""
+    """Return the parts of a version: `2021.1.1` is before `2021.18.1`."""
     return [int(part) for part in version.split(".")]

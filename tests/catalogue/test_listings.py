@@ -34,14 +34,14 @@ class Listing:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version: `5.0.11 (wheel)` is (5, 0, 11)."""
+    """Return the leading numbers of a version: `5.0.11 (wheel)` is (5, 0, 11)."""
     found = re.match(r"[\d.]+", version)
     return tuple(int(part) for part in found[0].split(".") if part) if found else ()
 
 
 @cache
 def listings() -> Mapping[str, Mapping[str, Listing]]:
-    """Listings by library and source."""
+    """Return the listings by library and source."""
     found: dict[str, dict[str, Listing]] = {}
     for path in sorted(FOLDER.glob("*.txt")):
         key, source, _suffix = path.name.split(".")
@@ -52,7 +52,7 @@ def listings() -> Mapping[str, Mapping[str, Listing]]:
 
 
 def mistakes(library: SettingLibrary, held: Mapping[str, Listing]) -> list[str]:
-    """What contradicts the listings of a library."""
+    """Return the contradictions to the listings of a library."""
     return [f"{one.name}: {text}" for one in library.setting for text in _about(one, held)]
 
 

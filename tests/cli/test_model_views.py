@@ -169,7 +169,7 @@ def test_exports_are_for_other_tools() -> None:
     assert parse(run("model", "export", "bgp", "--to", "graph"), "exported").topology.nodes() == 64
 
 
-def test_an_unknown_second_opinion_is_refused() -> None:
+def test_an_unknown_simulator_is_refused() -> None:
     with pytest.raises(Refusal, match="try one of simgrid"):
         run("model", "check", "bgp", "--with", "ns3")
 

@@ -241,7 +241,7 @@ def test_inferred_meanings_and_unknown_removals_are_said() -> None:
     assert INFERRED in page
     assert INFERRED not in " ".join(current_text("I_MPI_PIN", None, 100).split())
     page = " ".join(current_text("I_MPI_SHM_FBOX", None, 100).split())
-    assert "not in Intel MPI 2021.1, the earliest version that was asked; when it was removed is not known." in page
+    assert "not in Intel MPI 2021.1, the earliest examined version; the version that removed it is not known." in page
     assert INFERRED in page
     assert "how to set it" not in page
     (found,) = current_json("I_MPI_SHM_FBOX", "", None)
@@ -369,7 +369,7 @@ def test_a_value_that_the_library_takes_is_not_called_unknown() -> None:
 
 def test_a_removed_name_in_a_list_of_exclusions_is_not_replaced() -> None:
     (remark,) = value_remarks(find("btl")[0], "^openib")
-    assert remark == "Open MPI does not have openib from 5.0: leave it out of the excluded names"
+    assert remark == "Open MPI does not have openib from 5.0: remove it from the excluded names"
 
 
 def test_the_library_that_reads_a_variable_is_first() -> None:

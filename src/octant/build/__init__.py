@@ -133,7 +133,7 @@ def _digest(program: Path, _changed_ns: int, _size: int) -> str:
     return hashlib.sha256(program.read_bytes()).hexdigest()[:16]
 
 
-def beside_python(name: str) -> Path | None:
+def find_environment_program(name: str) -> Path | None:
     """Return a program of a wheel in this environment (`mpiexec`), if it exists."""
     program = Path(sys.executable).parent / name
     return program if os.access(program, os.X_OK) else None

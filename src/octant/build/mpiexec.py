@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from octant.build import beside_python
+from octant.build import find_environment_program
 from octant.failure import Refusal
 
 
@@ -17,7 +17,7 @@ def find() -> Path:
         Refusal: none found.
     """
     named = os.environ.get("OCTANT_MPIEXEC")
-    found = shutil.which(named) if named else beside_python("mpiexec") or shutil.which("mpiexec")
+    found = shutil.which(named) if named else find_environment_program("mpiexec") or shutil.which("mpiexec")
     if not found:
         where = f"OCTANT_MPIEXEC={named} is not a program" if named else "no mpiexec next to Python or on PATH"
         raise Refusal(

@@ -1,4 +1,4 @@
-"""The published world: machines, results, findings and settings, as files beside this one, validated when read."""
+"""Published machines, results, findings and settings, stored as files in this folder and validated when read."""
 
 import csv
 import functools
@@ -33,11 +33,11 @@ else:
 
 
 class CatalogueError(ValueError):
-    """A file of the catalogue that cannot be read; the text names the file, the key and the reason."""
+    """Error of a catalogue file that cannot be read; the text names the file, the key and the reason."""
 
 
 class Document(InputTable, frozen=True):
-    """One of the documents that the facts come from."""
+    """Document from which published facts were taken."""
 
     file: str
     title: str
@@ -45,7 +45,7 @@ class Document(InputTable, frozen=True):
 
 
 class Source(InputTable, frozen=True):
-    """Which fields of a machine a document states, and where."""
+    """Fields of a machine that a document states, and their location in it."""
 
     document: str
     where: str
@@ -53,7 +53,7 @@ class Source(InputTable, frozen=True):
 
 
 class PublishedMachine(InputTable, frozen=True, kw_only=True):
-    """A system as its documents describe it. Only stated fields, plus those that `derived` gives a formula for.
+    """System as described by its documents: stated fields, and those for which `derived` contains a formula.
 
     Fields that only some systems have (`interconnect`, `links`, `tlb_entries`, …) are in `others`, as written.
     """
@@ -81,7 +81,7 @@ class PublishedMachine(InputTable, frozen=True, kw_only=True):
 
 
 class Observation(InputTable, frozen=True):
-    """One published value. `value` is `None` where the source reports that no run was possible."""
+    """Published value. `value` is `None` if the source reports that no run was possible."""
 
     machine: str
     configuration: Mapping[str, str]  # the table's own columns
@@ -95,14 +95,14 @@ class Observation(InputTable, frozen=True):
 
 
 class MetricNote(InputTable, frozen=True):
-    """What a column of a table means."""
+    """Meaning of a column of a table."""
 
     unit: str
     definition: str
 
 
 class Result(InputTable, frozen=True, kw_only=True):
-    """One published table or list."""
+    """Published table or list."""
 
     id: str
     title: str
@@ -120,7 +120,7 @@ class Result(InputTable, frozen=True, kw_only=True):
     observations: tuple[Observation, ...]
 
     def find(self, metric: str, where: Mapping[str, str]) -> tuple[Observation, ...]:
-        """The observations of a metric whose columns (`machine` among them) have these values.
+        """Return the observations of a metric whose columns (including `machine`) have these values.
 
         Raises:
             KeyError: no such metric or column; the message lists the known ones.
@@ -138,7 +138,7 @@ class Result(InputTable, frozen=True, kw_only=True):
 
 
 class Finding(InputTable, frozen=True):
-    """A published statement as a testable claim. `test` and `expected` are the transcriber's, for any machine."""
+    """Published statement as a testable claim. `test` and `expected` were written for any machine."""
 
     id: str
     document: str
@@ -152,11 +152,11 @@ class Finding(InputTable, frozen=True):
 
 
 class Counterpart(InputTable, frozen=True, kw_only=True):
-    """What serves the purpose of old settings today."""
+    """Current equivalent of published settings."""
 
     id: str
     system: str
-    name: str  # several are separated by commas
+    name: str  # multiple names are separated by commas
     values: Mapping[str, str] = {}  # old value -> new value
     note: str = ""
     line: Annotated[str, Meta(min_length=1)]  # to type, to write into a file, or to put into the program, by `apply`
@@ -169,7 +169,7 @@ class Counterpart(InputTable, frozen=True, kw_only=True):
 
 
 class Setting(InputTable, frozen=True, kw_only=True):
-    """A flag, variable, keyword or tool named in a document, and what became of it."""
+    """Flag, variable, keyword or tool named in a document, and its current equivalents."""
 
     name: str
     value: str
@@ -181,9 +181,9 @@ class Setting(InputTable, frozen=True, kw_only=True):
     where: str
     effect_stated: bool  # False: the document only lists it; the effect is general knowledge
     note: str = ""
-    relation: SettingRelation  # of today's systems to it
-    reason: str  # what became of it, in a sentence
-    neutral: str = ""  # the MPI setting of Octant that it stands for, NAME=VALUE where its value has a meaning today
+    relation: SettingRelation  # of current systems to it
+    reason: str  # reason for the relation, in a sentence
+    neutral: str = ""  # the equivalent MPI setting of Octant; NAME=VALUE if its value has a current meaning
     aliases: tuple[str, ...] = ()  # further words that find it
     counterparts: tuple[Counterpart, ...] = ()
 
@@ -196,10 +196,10 @@ def _root() -> Traversable:
 
 
 def read_table(path: Traversable) -> dict[str, Any]:
-    """A TOML file of the catalogue.
+    """Read a TOML file of the catalogue.
 
     Raises:
-        CatalogueError: it cannot be read, or is no TOML.
+        CatalogueError: the file cannot be read or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -221,19 +221,19 @@ def _read_list(model: type[_Model], file: str, key: str) -> tuple[_Model, ...]:
 
 
 def table_files(folder: str) -> list[Traversable]:
-    """The TOML files in a folder of the catalogue, by name."""
+    """Return the TOML files in a folder of the catalogue, sorted by name."""
     return sorted((p for p in (_root() / folder).iterdir() if p.name.endswith(".toml")), key=lambda path: path.name)
 
 
 @functools.cache
 def documents() -> dict[str, Document]:
-    """The documents, by the name that other entries give them."""
+    """Return the documents by the name that other entries use."""
     return {document.file: document for document in _read_list(Document, "documents.toml", "document")}
 
 
 @functools.cache
 def machines() -> dict[str, PublishedMachine]:
-    """The published machines, by id."""
+    """Return the published machines by id."""
     found = (_machine(read_table(path), path.name) for path in table_files("machines"))
     return {machine.id: machine for machine in found}
 
@@ -253,7 +253,7 @@ def members(entry: InputTable) -> dict[str, Any]:
 
 @functools.cache
 def results() -> dict[str, Result]:
-    """The published tables, by id.
+    """Return the published tables by id.
 
     Raises:
         CatalogueError: a table that differs from its description.
@@ -266,21 +266,21 @@ def results() -> dict[str, Result]:
 
 @functools.cache
 def findings() -> dict[str, Finding]:
-    """The published statements, by id."""
+    """Return the published statements by id."""
     return {finding.id: finding for finding in _read_list(Finding, "findings.toml", "claim")}
 
 
 @functools.cache
 def settings() -> tuple[Setting, ...]:
-    """The published settings with their counterparts; a name may occur several times, with different values."""
+    """Return the published settings with their counterparts; a name may occur with different values."""
     return read_settings(_root() / "settings.toml", table_files("counterparts"))
 
 
 def read_settings(file: Traversable, counterparts: Iterable[Traversable]) -> tuple[Setting, ...]:
-    """Settings from their file and those of the counterparts that they refer to by id.
+    """Read settings from their file, and the counterparts that they refer to by id.
 
     Raises:
-        CatalogueError: malformed, an id that stands twice, or one that a single side knows.
+        CatalogueError: a file is malformed, an id occurs twice, or an id has no counterpart or no setting.
     """
     known: dict[str, Counterpart] = {}
     for path in counterparts:
@@ -303,10 +303,10 @@ def read_settings(file: Traversable, counterparts: Iterable[Traversable]) -> tup
 
 
 def read_result(description: Traversable, rows: Traversable) -> Result:
-    """One table from its two files.
+    """Read one table from its two files.
 
     Raises:
-        CatalogueError: malformed, or the rows differ from the description.
+        CatalogueError: a file is malformed, or the rows differ from the description.
     """
     about = read_table(description)
     lines = list(csv.DictReader(rows.read_text(encoding="utf-8").splitlines()))

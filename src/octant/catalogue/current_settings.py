@@ -17,26 +17,26 @@ Family = Literal["mpi", "launcher", "gpu", "threads", "blas", "libc"]
 
 
 class SettingSource(InputTable, frozen=True):
-    """Where facts about settings come from."""
+    """Source of facts about settings."""
 
-    title: str  # the command that printed the listing, what was run, or the document
-    version: str  # of the library that was asked, or of the document
+    title: str  # the command that printed the listing, the program that was run, or the document
+    version: str  # of the library or of the document
     kind: SourceKind  # a listing or a run was made with the installed library; a manual was read
     address: str = ""  # of a manual
-    meanings: bool = True  # whether it states what settings do; a list of names and defaults does not
+    meanings: bool = True  # False: the source lists names and defaults without meanings
 
 
 class RemovedValue(InputTable, frozen=True):
-    """A value that a setting took in earlier versions."""
+    """Value that a setting accepted in earlier versions."""
 
     value: str
-    until: str  # first version that does not take it
-    instead: str  # the value that takes its place, empty if there is none
+    until: str  # first version that does not accept it
+    instead: str  # the value that replaces it; empty if there is none
     note: str = ""
 
 
 class CurrentSetting(InputTable, frozen=True, kw_only=True):
-    """A setting of one library. `README.md` in the folder explains each field."""
+    """Setting of one library. `current/README.md` explains each field."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -62,23 +62,23 @@ class CurrentSetting(InputTable, frozen=True, kw_only=True):
     source: Annotated[tuple[str, ...], Meta(min_length=1)]
 
     def names(self) -> tuple[str, ...]:
-        """Every name under which the library takes it."""
+        """Return all names under which the library accepts the setting."""
         return (self.name, *self.aliases, *self.options)
 
     def gone(self) -> str:
-        """A version without it: the first, or where that is not known, the earliest that was asked; or empty."""
+        """Return the first version without the setting, or the earliest examined one without it; empty if it exists."""
         return self.until or self.absent
 
 
 class SettingLibrary(InputTable, frozen=True, kw_only=True):
-    """A library and its settings."""
+    """Library and its settings."""
 
     title: str
     prefixes: tuple[str, ...]  # names of environment variables that begin so belong to it
-    environment: str = ""  # what an environment variable has before the setting's name: `OMPI_MCA_`
+    environment: str = ""  # prefix of the setting's name in the environment: `OMPI_MCA_`
     renames: Mapping[str, str] = {}  # prefixes under which the library also reads a name: `MPICH_` for `MPIR_CVAR_`
-    line: str  # how it is set, with {name} and {value}
-    option_line: str = ""  # how an option of a launcher is given
+    line: str  # the line that sets a setting, with {name} and {value}
+    option_line: str = ""  # the line that sets an option of a launcher
     family: Family = "mpi"
     sources: Mapping[str, SettingSource]
     setting: tuple[CurrentSetting, ...]
@@ -86,7 +86,7 @@ class SettingLibrary(InputTable, frozen=True, kw_only=True):
 
 @functools.cache
 def libraries() -> Mapping[str, SettingLibrary]:
-    """All libraries, by the name of their file.
+    """Return all libraries by the name of their file.
 
     Raises:
         CatalogueError: a file that does not have the declared form.
@@ -108,12 +108,12 @@ def _by_name(key: str) -> Mapping[str, CurrentSetting]:
 
 
 def entry(key: str, name: str) -> CurrentSetting | None:
-    """The setting of a library under one of its names, without the prefix of the environment."""
+    """Return the setting of a library with this name (without the environment prefix)."""
     return _by_name(key).get(name)
 
 
 def renamed(key: str, name: str) -> str:
-    """The name that a library reads: `MPIR_CVAR_X` of `MPICH_X`, and any other name as it is."""
+    """Return the name that a library reads: `MPIR_CVAR_X` for `MPICH_X`, and any other name unchanged."""
     library = libraries().get(key)
     for old, new in library.renames.items() if library else ():
         if name.startswith(old):
@@ -122,45 +122,47 @@ def renamed(key: str, name: str) -> str:
 
 
 def instead_text(setting: CurrentSetting) -> str:
-    """What takes the place of a removed setting, as sentences; empty if nothing is known."""
+    """Return sentences about the replacement of a removed setting; empty if nothing is known."""
     names = f"Use {' or '.join(setting.replaced_by)}." if setting.replaced_by else ""
     return " ".join(filter(None, [names, setting.instead]))
 
 
 def removal_text(title: str, setting: CurrentSetting) -> str:
-    """Which version of a library does not have a setting, and what takes its place; empty if it has it."""
+    """Return a text about the version that removed a setting and its replacement; empty if the setting exists."""
     if setting.until:
         return f"not in {title} from {setting.until}. {instead_text(setting)}"
     if setting.absent:
-        asked = "the earliest version that was asked; when it was removed is not known"
+        asked = "the earliest examined version; the version that removed it is not known"
         return f"not in {title} {setting.absent}, {asked}. {instead_text(setting)}"
     return ""
 
 
 def removed_values(setting: CurrentSetting, value: str, title: str) -> list[str]:
-    """The words of a value that a library no longer takes, with what takes their place."""
+    """Return a text for each word of a value that the library no longer accepts, with its replacement."""
     gone = {one.value.lower(): one for one in setting.removed_values}
     excludes = value.startswith("^")  # a list of what may not be used
     texts = []
     for word in words_of(value):
         if one := gone.get(word.lower()):
             if excludes:
-                texts.append(f"{title} does not have {word} from {one.until}: leave it out of the excluded names")
+                texts.append(f"{title} does not have {word} from {one.until}: remove it from the excluded names")
                 continue
-            instead = f"use {one.instead}" if one.instead else one.note or "nothing takes its place"
+            instead = f"use {one.instead}" if one.instead else one.note or "there is no replacement"
             note = f" ({one.note})" if one.instead and one.note else ""
             texts.append(f"the value {word} was removed in {title} {one.until}; {instead}{note}")
     return texts
 
 
 def words_of(value: str) -> list[str]:
-    """The words of a value that is a list: `shm:dapl`, `self,sm` or `^openib`."""
+    """Return the words of a value that is a list: `shm:dapl`, `self,sm` or `^openib`."""
     return [word for word in re.split(r"[:,;^\s]+", value) if word]
 
 
 def problems(held: Mapping[str, SettingLibrary]) -> list[str]:
-    """What contradicts itself in tables of settings: names used twice, sources, successors and counterparts that do not
-    exist, removed settings that say nothing about what takes their place."""
+    """Return the contradictions in tables of settings.
+
+    Examples: names used twice; missing sources, successors or counterparts; removed settings without a replacement.
+    """
     known = {name for library in held.values() for one in library.setting for name in one.names()}
     return [
         f"{key}.toml, {one.name}: {text}"
@@ -184,7 +186,7 @@ def _about_names(library: SettingLibrary, number: int) -> Iterator[str]:
 
 
 def _plain(name: str) -> str:
-    """A name without case, which counts only in options of a letter: `-n` and `-N` are two."""
+    """Return a name in lower case, except options of one letter: `-n` and `-N` differ."""
     return name if len(name) == len("-n") else name.lower()
 
 
@@ -192,24 +194,24 @@ def _about_facts(one: CurrentSetting) -> Iterator[str]:
     if not one.meaning.endswith(".") or len(one.meaning.split()) > LONGEST_MEANING:
         yield f"the meaning is not one sentence of at most {LONGEST_MEANING} words"
     if one.gone() and not one.replaced_by and not one.instead:
-        yield "a removed setting names its successor (replaced_by) or says what to do (instead)"
+        yield "a removed setting names its successor (replaced_by) or states what to do (instead)"
     if (one.replaced_by or one.instead) and not one.gone():
         yield "a setting with a successor states the version without it (until or absent)"
     if one.until and one.absent:
-        yield "the first version without it is known (until), so that another one (absent) says nothing"
+        yield "until states the first version without it; remove absent"
     if bool(one.evidence) != bool(one.seen):
-        yield "evidence and what was seen belong together"
+        yield "evidence and seen must be given together"
     for gone in one.removed_values:
         if gone.instead and one.values and gone.instead not in one.values:
-            yield f"{gone.instead}, which takes the place of the value {gone.value}, is not one of its values"
+            yield f"{gone.instead}, which replaces the value {gone.value}, is not one of its values"
 
 
 def _about_meaning(one: CurrentSetting, library: SettingLibrary) -> Iterator[str]:
     described = any(library.sources[name].meanings for name in one.source if name in library.sources)
     if not described and not one.inferred:
-        yield "its sources list names without meanings: the meaning is inferred"
+        yield "its sources list names without meanings: set inferred"
     if described and one.inferred:
-        yield "a source states what it does: the meaning is not inferred"
+        yield "a source states its meaning: inferred must not be set"
     if one.inferred and (one.values or one.range):
         yield "values of a setting whose meaning is inferred have no source"
 
@@ -226,4 +228,4 @@ def _about_links(one: CurrentSetting, library: SettingLibrary, known: set[str]) 
 
 
 LONGEST_MEANING = 30
-"""Words of a sentence that says what a setting does."""
+"""Maximum number of words of a meaning."""

@@ -1,4 +1,4 @@
-"""Published settings by any word: their names, single flags of a set, further words, and the names of today."""
+"""Search of published settings by name, flag of a set, alias, or name of a current counterpart."""
 
 import functools
 import re
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from octant.catalogue import Setting, settings
 
 _MOST_EDITS = 2
-_LETTERS_PER_EDIT = 4  # a word of five letters is no misspelling of another that differs in two
+_LETTERS_PER_EDIT = 4  # two differing letters in a word of five letters are not a misspelling
 _MOST_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
 class _Words:
-    """Words and whole phrases that find a setting."""
+    """Words and whole phrases by which a setting is found."""
 
     names: frozenset[str]
     systems: frozenset[str]
 
 
 def search(text: str) -> tuple[Setting, ...]:
-    """The settings that a word or phrase means, those of that name first; none where nothing fits.
+    """Return the settings that match a word or phrase, exact names first.
 
-    Case, leading `-` and `#@` do not count. Whole words come first, in the names of the settings or of their
-    counterparts; then beginnings of words, also of systems; then `-`, `_` and blanks are alike.
+    Case, leading `-` and `#@` are ignored. Whole words in the names of settings or counterparts are tried first; then
+    prefixes of words, also of systems; then `-`, `_` and blanks are treated as equal.
     """
     wanted = plain(text)
     parts = wanted.split()
@@ -43,34 +43,34 @@ def search(text: str) -> tuple[Setting, ...]:
 
 
 def is_whole_word(text: str) -> bool:
-    """Whether a text is a whole word of settings, as against the beginning of one or of the name of a system."""
+    """Return whether a text is a whole word of settings, not only a prefix of one or of a system's name."""
     wanted = plain(text)
     return any(wanted in held.names or held.names.issuperset(wanted.split()) for _, held in _index())
 
 
 def is_today(text: str) -> bool:
-    """Whether a text is the name of something that serves the purpose of settings of the documents today."""
+    """Return whether a text is the name of a current counterpart of published settings."""
     wanted = plain(text)
     return any(wanted in map(plain, c.name.split(", ")) for setting in settings() for c in setting.counterparts)
 
 
 def is_named(setting: Setting, text: str) -> bool:
-    """Whether this is the name of the setting."""
+    """Return whether this is the name of the setting."""
     return plain(setting.name) == plain(text)
 
 
 def documented_words() -> Iterator[str]:
-    """Every word that finds a setting of the documents: names, single flags, values, and the names of today."""
+    """Yield every word by which a published setting is found: names, flags, values and current counterparts."""
     for setting in settings():
         for held in (setting.name, *setting.aliases, setting.neutral, *(c.name for c in setting.counterparts)):
             yield from (*held.split(", "), *_pieces(held))
 
 
 def similar(text: str, known: Iterable[str]) -> list[str]:
-    """Up to three known words that differ from a word in at most two letters, or have its parts in another order.
+    """Return up to three known words that differ in at most two letters, or have the same parts in another order.
 
-    Case, `-` before it, and `_` for `-` do not count. A letter may be inserted, left out, replaced, or changed places
-    with its neighbour; short words may differ in one letter for every four.
+    Case, leading `-`, and `_` for `-` are ignored. A letter may be inserted, omitted, replaced or exchanged with its
+    neighbour; short words may differ in one letter for every four.
     """
     wanted = _compared(text)
     words = {_compared(word): word for word in known}
@@ -82,9 +82,7 @@ def similar(text: str, known: Iterable[str]) -> list[str]:
 
 
 def edits(one: str, other: str, most: int) -> int:
-    """The letters to insert, leave out, replace or exchange with the next to make one word of another; `most` + 1 where
-    there are more.
-    """
+    """Return the edit distance of two words (insert, omit, replace, exchange neighbours), at most `most` + 1."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     differing = Counter(one)
@@ -109,12 +107,12 @@ def _compared(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A word as it is compared: lower case, without `-`, `#@` and Open MPI's prefix before it."""
+    """Return a word in lower case without leading `-`, `#@` and Open MPI's prefix."""
     return text.lower().strip(" ,.;:…").lstrip("-#@ ").removeprefix("ompi_mca_")
 
 
 def _pieces(text: str) -> list[str]:
-    """A text's words; of `NAME=VALUE` the whole and both parts."""
+    """Return the words of a text; for `NAME=VALUE` also both parts."""
     found = re.split(r"[\s,;/@()]+", text)
     return [piece for word in found for piece in (word, *word.split("=")) if piece]
 

@@ -69,13 +69,13 @@ def _mpi() -> Iterator[tuple[str, str]]:
             yield name, f"{version[1]} ({path})"
     if not seen:
         for library in _MPI_LIBRARIES:
-            beside_python = Path(sys.prefix) / "lib" / library
+            find_environment_program = Path(sys.prefix) / "lib" / library
             text = output(
                 [
                     sys.executable,
                     "-c",
                     _REQUEST_LIBRARY,
-                    str(beside_python if beside_python.exists() else library),
+                    str(find_environment_program if find_environment_program.exists() else library),
                 ]
             )
             if text:

@@ -1,4 +1,4 @@
-"""Thread binding is set by variables of several runtimes.
+"""Thread binding is set by variables of different runtimes.
 
 `OMP_PLACES` and `OMP_PROC_BIND` belong to the standard, `GOMP_CPU_AFFINITY` to GNU's runtime, `KMP_AFFINITY` to Intel's
 and LLVM's. The precedence depends on the runtime and its version; at most a warning reports it.

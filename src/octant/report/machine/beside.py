@@ -26,7 +26,7 @@ def as_text(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachi
     )
     below = text_table(("=", ""), [(mark, f"measured by run {run}") for run, mark in marks.items()]) if marks else ""
     parts = [
-        render(Text(f"{here.name} beside {there.title}", style="bold")),
+        render(Text(f"{here.name} compared with {there.title}", style="bold")),
         text_table(("=", here.name, there.name), cells),
         "\n".join(filter(None, [below, *map(_wrapped, notes)])),
         "\n".join(_missing(rows)),
