@@ -319,7 +319,7 @@ def test_a_reading_has_a_share_of_the_step_only_where_both_are_in_ns_and_kept() 
         value(share("reading/device"), point(series([10, 10]), in_s))
     in_ns = Series(Head("reading/device", unit="ns"), np.array([1.0, 1.0]))
     assert value(share("reading/device"), point(series([10, 10]), in_ns)) == pytest.approx(0.1)
-    with pytest.raises(NoSamplesError, match="keeps only a part"):
+    with pytest.raises(NoSamplesError, match="contains only a part"):
         value(share("reading/device"), (point(in_ns)[0], Samples((in_ns,), (kept_of([10, 10]),))))
 
 

@@ -107,7 +107,7 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
             'knobs = { wayy = "1" }',
             "the command line does not contain {wayy}); did you mean way?",
         ),
-        ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has a link, which ranks of a program do not have"),
+        ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has the key `link`, which is not available for programs"),
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
         ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
         ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),

@@ -53,7 +53,7 @@ def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[s
         local[given.host] += 1
         if number >= len(places):
             found.append(
-                f"rank {rank}: it is number {number + 1} on {given.host}, for which {len(places)} were planned"
+                f"rank {rank} is number {number + 1} on {given.host}, but only {len(places)} were planned there"
             )
             continue
         differences = _rank_of_program if is_program(point.workload) else _rank
