@@ -81,7 +81,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)  # of the orders of rounds, on which verdicts depend
     made = Bench(Store(tmp_path / "store"))
     made.kernel.answer = made.answer
-    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure_rounds, start=made.start))
+    monkeypatch.setattr(interleaved, "measure_rounds", functools.partial(interleaved.measure_rounds, start=made.start))
     return made
 
 

@@ -68,7 +68,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(interleaved, "new_seed", lambda: 1)
     monkeypatch.setattr(discover, "discover", machine)
     made = Bench(Store(tmp_path / "store"))
-    monkeypatch.setattr(interleaved, "measure", functools.partial(interleaved.measure_rounds, start=made.start))
+    monkeypatch.setattr(interleaved, "measure_rounds", functools.partial(interleaved.measure_rounds, start=made.start))
     return made
 
 

@@ -157,7 +157,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "cli._rounds.measure_rounds",
         "cli._pair.measure_programs",
         "launch.watch.watch",
-        "simulate.simgrid.second_opinion",
+        "simulate.simgrid.compare_with_simulator",
         "simulate.on_model.run",
         "mpi.proof.prove",
     ):

@@ -21,7 +21,7 @@ from octant.report.tables import text
 from reports import report_of
 
 SAID = {
-    1: "within one launch at {at}:46; launches were not repeated",
+    1: "range within one launch at {at}:46; the launch was not repeated",
     2: "two launches between {at}:46 and {at}:47, no interval",
     3: "95 % interval for the median over 3 launches between {at}:46 and {at}:48",
     6: "95 % interval for the median over 6 launches between {at}:46 and {at}:51",
@@ -119,7 +119,7 @@ def test_programs_are_told_the_kind_and_the_next_launch() -> None:
     assert first["first_start"] < first["last_start"]
     (row, *_) = csv.DictReader(io.StringIO(in_csv(summary(3))))
     assert (row["kind"], row["launches"], row["next_low"]) == ("student", "3", "")
-    assert row["caveats"] == "note: only 3 launches"
+    assert row["caveats"] == "note: there are only 3 launches; 6 or more give an interval from order statistics"
 
 
 def test_the_page_says_where_the_next_launch_would_lie() -> None:
@@ -141,6 +141,6 @@ def test_notes_are_hidden_until_asked() -> None:
     assert "only 3 launches" not in page
     assert re.search(r"\n\d+ further notes; show them with --notes", page)
     asked = "\n".join(line.plain for line in text.lines(report_of(summary(3)), 120, notes=True))
-    assert "    note: only 3 launches" in asked
+    assert "    note: there are only 3 launches" in asked
     assert "--notes" not in asked
-    assert '<span class="note">i note</span>: only 3 launches' in in_page(summary(3))
+    assert '<span class="note">i note</span>: there are only 3 launches' in in_page(summary(3))

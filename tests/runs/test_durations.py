@@ -29,7 +29,7 @@ def seconds(known: Durations, one: Request) -> float:
 
 @pytest.fixture(autouse=True)
 def _declares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.runs.durations.declared", lambda _request, _cell: None)
+    monkeypatch.setattr("octant.runs.durations.declared_cost", lambda _request, _cell: None)
 
 
 def test_without_runs_a_launch_is_its_start_its_budgets_and_its_bytes() -> None:
@@ -47,7 +47,7 @@ def test_without_runs_a_declared_step_that_is_longer_than_the_budget_takes_its_t
     def step(knobs: Mapping[str, str]) -> CellCost:
         return CellCost(Step({"flops": int(knobs["n"]) * USUAL["flops"]}, int(3 * USUAL["filled"])), 1, 1, 2)
 
-    monkeypatch.setattr("octant.runs.durations.declared", lambda _request, cell: step(cell))
+    monkeypatch.setattr("octant.runs.durations.declared_cost", lambda _request, cell: step(cell))
     assert seconds(Durations(), asked(n="0")) == pytest.approx(START_S + 0.2 + POINT_S + 3)
     assert seconds(Durations(), asked(n="40,50")) == pytest.approx(START_S + 2 * (POINT_S + 3) + 80 + 100)
     assert seconds(Durations(), asked(n="40", seconds="90")) == pytest.approx(START_S + 90 + POINT_S + 3)

@@ -63,7 +63,14 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     text = report.report_text(fake_study.outcome_of(where.read(begun.id)))
-    assert len(re.findall(r"^  [a-z ]+: more threads than hardware threads \(and \d+ more\)$", text, re.M)) == 1
+    assert (
+        len(
+            re.findall(
+                r"^  oversubscription: there are more threads than hardware threads \(and \d+ more\)$", text, re.M
+            )
+        )
+        == 1
+    )
 
 
 def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Path) -> None:
