@@ -351,7 +351,7 @@ def test_the_worst_undisturbed_step_is_one_in_which_no_rank_of_the_group_was_swi
     phase = [series([70, 60], rank, name="phase/a") for rank in (0, 1)]
     found = point(first, second, *phase, marks_off=((0, 2, 0),))  # marks on in steps 2 and 3
     assert value(dataclasses.replace(worst, of="phase/a"), found) == pytest.approx(70e-9)
-    with pytest.raises(NoSamplesError, match="switched out"):
+    with pytest.raises(NoSamplesError, match="preempted in every"):
         value(worst, point(dataclasses.replace(series([1, 2]), preempted=frozenset({0, 1}))))
 
 
