@@ -50,7 +50,7 @@ def test_the_text_of_a_link_reads_back(bits_per_s: int, delay_us: int, hosts: in
     [
         ("fast", "as a rate"),
         ("100", "as a rate"),
-        ("1.5bit/s", "no whole number of bits"),
+        ("1.5bit/s", "not an integer number of bits"),
         ("1bit/s", "a rate is from"),
         ("100Gbit/s", "a rate is from"),
         ("100Mbit/s,delay", "of a link"),
