@@ -266,7 +266,7 @@ def test_figures_over_the_peak_are_of_what_the_run_measured() -> None:
     assert found[0] == pytest.approx(2e12)  # 1e9 in 1 ms, on two ranks
     assert [(one.name, one.unit) for one in found[1]] == [("HPL", "1")]
     assert found[1][0].value == pytest.approx(0.5)
-    assert "Over the measured peak of 2.00 Tflop/s: HPL 50 %." in benchmark_table.text(summary, HPCC)
+    assert "Relative to the measured peak of 2.00 Tflop/s: HPL 50 %." in benchmark_table.text(summary, HPCC)
     assert rows(summary)["HPL_Tflops", "optimised"].of_limit == pytest.approx(0.5)
     assert over_peak(summary_of(), HPCC) is None
 

@@ -150,7 +150,7 @@ TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = t
             "test.0.figure.1.key: the key 'Triad_GBs' already exists with the same knobs in this test",
         ),
         ("Single DGEMM", "Star triad", 11, "test.1.name: another test has the same name 'Star triad'"),
-        ("[[test]]", "[[tests]]", 1, "tests: there is no such key, did you mean test?"),
+        ("[[test]]", "[[tests]]", 1, "tests: unknown key, did you mean test?"),
     ],
 )
 def test_a_mistake_in_the_tests_is_a_row_with_file_line_and_correction(

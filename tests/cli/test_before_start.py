@@ -56,7 +56,7 @@ def test_a_suite_goes_on_without_what_does_not_fit_into_memory(tmp_path: Path) -
     (tmp_path / "suite.toml").write_text(SUITE)
     done = CliRunner().invoke(application(), ["evaluate", "--suite", "suite.toml"])
     assert done.exit_code == Exit.OK, done.output
-    assert "octant: a large loop is skipped: it does not fit into memory (1 rank would hold " in done.stderr
+    assert "octant: a large loop is skipped: not enough memory (1 rank would need " in done.stderr
     (row,) = Store(tmp_path / "store").list_runs()
     assert {
         request.show.title for request in Store(tmp_path / "store").read(row.id).requests if request.show.table

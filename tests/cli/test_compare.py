@@ -142,7 +142,7 @@ def test_a_gate_that_decides_nothing_exits_with_6(bench: Bench, words: tuple[str
     done = bench.compare("--gate", *words)
     assert done.exit_code == 6, done.output
     assert "octant: the gate is undecided: no verdict on 1 of 2 figures" in done.stderr
-    assert "Not decided (1)" in done.stdout
+    assert "Undecided (1)" in done.stdout
     assert bench.compare("--rounds", "8", *bench.store.ids()[-2:]).exit_code == 0, "without a gate it is an answer"
 
 
@@ -160,7 +160,7 @@ def test_a_gate_on_a_figure_that_cannot_be_compared_is_not_decided(bench: Bench)
     done = bench.compare("--gate", "--rounds", "8")
     assert done.exit_code == Exit.WRONG_ANSWER, done.output  # it comes before what is not decided
     assert "the gate is undecided" in done.output
-    assert "wrong answer in A" in done.stdout
+    assert "wrong result in A" in done.stdout
 
 
 def test_a_regression_is_reported_though_other_figures_are_not_decided(bench: Bench) -> None:

@@ -158,7 +158,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "cli._pair.measure_programs",
         "launch.watch.watch",
         "simulate.simgrid.compare_with_simulator",
-        "simulate.on_model.run",
+        "simulate.simulated_workload.run",
         "mpi.proof.prove",
     ):
         monkeypatch.setattr(f"octant.{name}", _begin)

@@ -10,6 +10,7 @@ import pytest
 
 from octant.failure import Exit
 from octant.store import Store, StoredRun
+from pages import row_details
 from paths import Octant
 
 SOLVER = r"""
@@ -91,7 +92,7 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
     assert done.returncode == Exit.WRONG_ANSWER
     table = " ".join(done.stdout.partition("wrong result: no performance reported")[2].partition("Files")[0].split())
     assert "WRONG RESULT: residual" in table
-    assert "0.5 in place of 0.001" in table
+    assert "0.5 instead of 0.001" in table
     assert not re.search(r"(?:rate|wall time|user time|system time|memory) \d", table), table
     shown = json.loads(measure.octant("report", "--json", cwd=measure.folder).stdout)
     names = {n: {one["result"] for one in shown["results"] if one["knobs"]["n"] == n} for n in ("1", "2")}
@@ -99,8 +100,11 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
     assert names["1"] > {"rate", "wall time", "user time", "memory", "residual", *names["2"]}
     page = measure.folder / "page.html"
     assert measure.octant("report", "--output", str(page), cwd=measure.folder).returncode == 0
-    details = page.read_text().split('<tr id="figure-')
-    (wrong,) = [part for part in details if "wrong answer: residual" in part and "Results and checks" in part]
+    text = page.read_text()
+    (number,) = [
+        number for number, row in re.findall(r'<tr id="figure-(\d+)"(.*?)</tr>', text, re.DOTALL) if "✗" in row
+    ]
+    wrong = row_details(text)[number]
     assert "<td>residual: relative difference from the baseline</td>" in wrong
     for name in ("wall time", "user time", "system time", "memory"):
         assert not re.search(rf"<td>{name}</td><td>[^<]*\d", wrong), name
@@ -109,12 +113,12 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
 def test_a_wrong_answer_names_the_baseline_and_a_check_that_needs_none(measure: Runs) -> None:
     for check, other in (
         ("residual within 1%", "with a number: --check 'residual within 0.01 of NUMBER'"),
-        ("file out.dat", "with a file of yours: --check 'file out.dat = FILE'"),
+        ("file out.dat", "with your own reference file: --check 'file out.dat = FILE'"),
     ):
         done = measure("wrong", "--check", check)
         assert "; the baseline is n=1)" in done.stderr
         shown = " ".join(done.stdout.split())
-        assert f"The baseline is n=1; if n changes the answer, compare {other}." in shown
+        assert f"The baseline is n=1; if n changes the result, compare {other}." in shown
         assert "octant run n=1,2 --check" in shown, "n=2 alone would be its own baseline"
     done = measure("wrong", "--check", "residual within 1% of 1e-3")
     assert done.returncode == Exit.WRONG_ANSWER

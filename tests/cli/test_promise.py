@@ -30,7 +30,7 @@ def test_a_long_run_says_what_its_promise_rests_on(run: StoredRun, capsys: pytes
     assert capsys.readouterr().err == "6 launches, about 3.0 min (estimated from 2 earlier runs)\n"
     with progress_of(run.remaining(), {}, 60.0):
         pass
-    assert capsys.readouterr().err == "6 launches, about 62 s (a rough estimate: no run here says)\n"
+    assert capsys.readouterr().err == "6 launches, about 62 s (rough estimate without earlier runs)\n"
     assert RemainingTime(run.remaining(), {}).announcement() == "6 launches, about 2 s"
 
 
@@ -45,4 +45,4 @@ def test_what_it_took_is_compared_with_the_promise(
     assert (shown, ended.value.exit_code) == ([run], Exit.CANNOT_RUN)
     said = capsys.readouterr().err
     assert "octant: the run took 0 s (estimate: 3.0 min)\n" in said
-    assert "octant: nothing could be measured (no record of them came); correct that and try octant resume" in said
+    assert "octant: nothing could be measured (they left no records); correct the cause, then run octant resume" in said

@@ -125,7 +125,7 @@ def test_compare_gives_no_verdict_on_single_launches_and_its_gate_measures_or_re
     )
     gate = call(store, "compare", "--gate").exception
     assert isinstance(gate, Refusal)
-    assert "cannot measure A again (20261122-000000-aaaa: it is of fake, which is not this machine)" in str(gate)
+    assert "cannot measure A again (20261122-000000-aaaa: it was measured on another machine, fake)" in str(gate)
 
 
 def test_an_unknown_run_is_refused_with_the_known_ones(store: Path) -> None:

@@ -27,9 +27,9 @@ def test_damaged_lines_are_named_on_standard_error(store: Store, words: list[str
     (run,) = store.runs()
     number = len(run.records.read_text().splitlines())
     done = CliRunner().invoke(application(), [*words, "--store", str(store.root)])
-    assert f"octant: {run.id}: records.jsonl, line {number}: torn" in done.stderr
+    assert f"octant: {run.id}: records.jsonl, line {number}: incomplete line" in done.stderr
     assert done.exit_code == 0, done.exception
-    assert ("torn" in done.stdout) == ("--json" in words), "programs find them in the figures"
+    assert ("incomplete line" in done.stdout) == ("--json" in words), "programs find them in the figures"
 
 
 def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_many_damaged_lines_are_counted(store: Store) -> None:
     with run.records.open("a") as file:
         file.write("nonsense\n" * 100)
     done = CliRunner().invoke(application(), ["runs", "--store", str(store.root)])
-    assert done.stderr.count("torn or no record") == 20
+    assert done.stderr.count("incomplete line or no record") == 20
     assert "81 more lines cannot be read" in done.stderr
 
 

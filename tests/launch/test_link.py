@@ -140,7 +140,7 @@ def test_what_crossed_is_read_back_from_its_line() -> None:
 
 @pytest.mark.parametrize("report", [b"", b"{", b'{"sent":[{"bytes":-1}]}', b"\xff"])
 def test_a_report_that_cannot_be_read_is_refused(report: bytes) -> None:
-    with pytest.raises(RecordError, match="no report of a link"):
+    with pytest.raises(RecordError, match="not a report of a link"):
         link_line("a-0", "100Mbit/s", report)
 
 

@@ -165,7 +165,7 @@ def test_the_command_looks_at_a_process_by_its_number() -> None:
     assert (text.pop(str(MIDDLE), 0) is None) == (process["pages"]["unknown"] is not None)
     assert sum(text.values()) > MIB
     refused = RUN.invoke(application(), ["where", "--watch", "ls"])
-    assert "it shows a process that runs already" in str(refused.exception)
+    assert "--watch takes the PID of a running process" in str(refused.exception)
 
 
 def test_the_command_says_that_pages_of_64_kib_need_root(octant: Octant, ordinary: Sequence[str]) -> None:

@@ -269,7 +269,7 @@ def test_one_run_is_measured_by_one_process_at_a_time(store: Store) -> None:
     run = store.create("q", machine(), REQUESTS)
 
     def meanwhile(*_: object) -> ProcessOutcome:
-        with pytest.raises(Refusal, match="another octant is measuring it"):
+        with pytest.raises(Refusal, match="another octant process is measuring it"):
             go_on(store, run)
         return ProcessOutcome(1, False, 0.1, "")
 

@@ -131,7 +131,7 @@ def test_random_updates_of_a_whole_node_bound_it_from_above() -> None:
     (of_two,) = calibrate_from_run(TREE, stored(updates(4, 64 * MIB, "ab"))).fits[0].parameters
     assert of_two.value == pytest.approx(2e8, rel=1e-3)  # per node
     for less in (updates(1, 256 * MIB), updates(2, MIB), updates(2, 256 * MIB, "ab")):
-        with pytest.raises(Refusal, match="needs all 2 cores and a table of 64 MiB"):
+        with pytest.raises(Refusal, match="needs all 2 cores and a table of at least 64 MiB"):
             calibrate_from_run(TREE, stored(less))
 
 

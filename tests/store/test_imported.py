@@ -222,7 +222,7 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
     code, text = octant("import", "hpl", str(FOLDER / "hpl-2.3.txt"), "--machine", "cluster")
     assert code == Exit.WRONG_ANSWER
     assert "imported of HPL 2.3, read from" in text
-    assert "Not measured here" in text
+    assert "The results were imported" in " ".join(text.split())
     assert "WRONG RESULT" in text
     assert [line.split()[3] for line in octant("runs")[1].splitlines()[1:]] == ["imported"] * 2
     assert octant("report", "last")[0] == Exit.OK

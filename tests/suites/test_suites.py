@@ -180,14 +180,14 @@ def test_tiles_name_the_machine_and_what_it_lacks(tmp_path: Path) -> None:
         ("drew {Memory}", "drew {Storage}", r"the answer names a tile that the suite does not have: \{Storage\}"),
         ('what = "{cores}"\n', 'what = "x"\nbar = "comparison"\n', "needs `compared` if and only if"),
         ('what = "{cores}"\n', 'what = "x"\nbar = "parts"\n', "of the kind 'figure' cannot have the bar 'parts'"),
-        ('what = "{cores}"\n', 'what = "x"\nbar = "pie"\n', "tiles.0.bar: no such word 'pie'"),
+        ('what = "{cores}"\n', 'what = "x"\nbar = "pie"\n', "tiles.0.bar: unknown value 'pie'"),
         (
             'what = "{cores}"\n',
             'what = "x"\nalso = [{ label = "x" }]\n',
             "an entry of `also` of the tile Memory names no",
         ),
-        ('"cores>=2" =', '"gold" =', "no such need"),
-        ('name = "Memory"', 'name = "Memory"\nscore = 9', "tiles.0.score: there is no such key"),
+        ('"cores>=2" =', '"gold" =', "unknown need"),
+        ('name = "Memory"', 'name = "Memory"\nscore = 9', "tiles.0.score: unknown key"),
     ],
 )
 def test_tiles_that_cannot_be_shown_are_refused(tmp_path: Path, was: str, becomes: str, why: str) -> None:

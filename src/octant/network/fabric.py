@@ -278,7 +278,7 @@ def _of_lines(lines: ibnet.DumpLines) -> list[str]:
         remarks.append(f"the discovery printed {count}; a part of the fabric may be missing ({_first(lines.warnings)})")
     if lines.unrecognised:
         count = counted(len(lines.unrecognised), "line")
-        remarks.append(f"{count} were not recognised and are ignored ({_first(lines.unrecognised)})")
+        remarks.append(f"ignored {count} that Octant does not recognise ({_first(lines.unrecognised)})")
     return remarks
 
 

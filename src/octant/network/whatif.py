@@ -67,7 +67,9 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
             "use a smaller --size or --job."
         )
     if following := answer.runner_up:
-        sentences.append(f"The next limit is {following.link_class}, at {following.headroom:.3g} times this rate.")
+        sentences.append(
+            f"The next limit is the {following.link_class} links, at {following.headroom:.3g} times the present rate."
+        )
     return Explanation(answer, rows, tuple(sentences), network.unexplained)
 
 

@@ -59,7 +59,7 @@ def design(
         library: the MPI library in use.
         why_no_link: returns why an emulated link is not available; "" if it is.
         why_no_memory: returns why no cell of a request fits into memory (`runs.cell_costs.explain_no_fit`), else "".
-        allowed: programs of the file that the user allows (`runs.programs.allowed`).
+        allowed: programs of the file that the user allows (`runs.programs.permissions`).
 
     Raises:
         StudyError: ranks or threads that are not a count, or a knob whose expression has no value on this machine.

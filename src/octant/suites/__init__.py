@@ -168,7 +168,7 @@ def requests(
     Args:
         only: workloads to keep; none: all.
         name: name of the suite.
-        allowed: programs of the file that the user allows (`runs.programs.allowed`).
+        allowed: programs of the file that the user allows (`runs.programs.permissions`).
         report: receives the reason why a request of a program is skipped.
 
     Raises:
