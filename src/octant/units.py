@@ -45,7 +45,9 @@ def parse_bytes(text: str) -> int:
     ten: int = 10 ** abs(amount.tens)
     value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
     if rest or value > MOST_BYTES:
-        raise ValueError(f"cannot read {_quoted(text)} as a size (not an integer number of bytes below 10^18); {_SIZES}")
+        raise ValueError(
+            f"cannot read {_quoted(text)} as a size (not an integer number of bytes below 10^18); {_SIZES}"
+        )
     return value
 
 
