@@ -162,7 +162,8 @@ Plan parse(std::span<char*> words) {
             read_entry(plan.ranks.back(), word);
         }
     }
-    if (i + 1 >= words.size()) throw Refusal("cannot start anything (no program); try " + std::string(example), usage);
+    if (i + 1 >= words.size())
+        throw Refusal("cannot start a program (none is given); try " + std::string(example), usage);
     if (!plan.remove.empty() && (plan.remove[0] != '/' || plan.remove.find_first_not_of("/.") == std::string::npos))
         cannot_read(plan.remove, "--remove needs the full path of a folder");
     if (plan.report.empty() && (plan.whole || !plan.remove.empty()))
@@ -175,8 +176,10 @@ Plan parse(std::span<char*> words) {
     if (plan.no_thp && !plan.segments.empty())
         throw Refusal("cannot combine --segments with --no-thp; drop one of them", usage);
     if (plan.segments.empty() != plan.preload.empty())
-        throw Refusal("cannot use --segments without --preload, or --preload without --segments; try --segments stack --preload octant-pages",
-                      usage);
+        throw Refusal(
+            "cannot use --segments without --preload, or --preload without --segments; try --segments stack --preload "
+            "octant-pages",
+            usage);
     for (auto& rank : plan.ranks) check_threads(rank);
     plan.program = words.subspan(i + 1);
     return plan;
@@ -200,9 +203,9 @@ RankPlan const& mine(Plan const& plan) {
         }
     }
     if (*local >= plan.ranks.size())
-        throw Refusal("cannot place local rank " + std::to_string(*local) + " (" + source + "; there are places for " +
+        throw Refusal("cannot place local rank " + std::to_string(*local) + " (" + source + "; the placement has " +
                           std::to_string(plan.ranks.size()) +
-                          " ranks a node); ask for fewer ranks a node or a larger placement",
+                          " ranks per node); use fewer ranks per node, or a larger placement",
                       usage);
     return plan.ranks[*local];
 }

@@ -109,7 +109,7 @@ std::int64_t parse_bytes(std::string const& text) {
     if (!scale) throw Refusal("cannot read " + quoted(text) + " as a size; try 4096, 64KiB, 2MiB or 1GB");
     if (auto const bytes = whole_of(*amount, *scale)) return *bytes;
     throw Refusal("cannot read " + quoted(text) +
-                  " as a size (no whole number of bytes below 10^18); try 4096, 64KiB, 2MiB or 1GB");
+                  " as a size (not an integer number of bytes below 10^18); try 4096, 64KiB, 2MiB or 1GB");
 }
 
 double parse_seconds(std::string const& text) {
@@ -129,14 +129,14 @@ double parse_seconds(std::string const& text) {
 double parse_real(std::string const& text) {
     auto const amount = split(text);
     if (amount && amount->number.size() == text.size()) return value_of(*amount);
-    throw Refusal("cannot read " + quoted(text) + " as a number from 0 up; try 0.5");
+    throw Refusal("cannot read " + quoted(text) + " as a non-negative number; try 0.5");
 }
 
 std::int64_t parse_integer(std::string const& text) {
     auto const amount = split(text);
     bool const plain = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
     if (amount && plain) return amount->digits;
-    throw Refusal("cannot read " + quoted(text) + " as a whole number from 0 up; try 1");
+    throw Refusal("cannot read " + quoted(text) + " as a non-negative integer; try 1");
 }
 
 }  // namespace octant

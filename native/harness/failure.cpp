@@ -66,9 +66,9 @@ void inject_faults(During during, int rank) {
     auto const asked = [&](char const* name) {
         return fault(std::string(name) + places[static_cast<std::size_t>(during)], rank);
     };
-    if (asked("throw")) throw Refusal("cannot go on (fault 'throw' was injected); unset OCTANT_FAULT");
+    if (asked("throw")) throw Refusal("cannot continue (fault 'throw' was injected); unset OCTANT_FAULT");
     if (asked("lack"))
-        throw Refusal("cannot go on here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
+        throw Refusal("cannot continue here (fault 'lack' was injected); unset OCTANT_FAULT", Exit::not_supported);
     if (asked("word"))
         throw Refusal("cannot use such a word (fault 'word' was injected); unset OCTANT_FAULT", Exit::wrong_word);
     if (asked("memory")) throw std::bad_alloc();

@@ -56,7 +56,7 @@ void keep_rights() {
 [[noreturn]] void start(Plan const& plan, pid_t owner) {
     try {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (getppid() != owner) throw Refusal("cannot go on (octant-link has ended)");
+        if (getppid() != owner) throw Refusal("cannot continue (octant-link has ended)");
         enter(owner, 0, plan.hosts);
         keep_rights();
         setenv(hosts_variable, (std::to_string(owner) + " " + std::to_string(plan.hosts)).c_str(), 1);
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "octant-link: %s\n", refusal.what());
         return static_cast<int>(refusal.code());
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "octant-link: cannot go on (%s)\n", error.what());
+        std::fprintf(stderr, "octant-link: cannot continue (%s)\n", error.what());
         return static_cast<int>(Exit::cannot_run);
     }
 }

@@ -186,7 +186,7 @@ Order parse_order(std::span<char*> words, std::size_t hosts) {
     while (order.host < hosts && host_name(order.host) != name) ++order.host;
     if (order.host == hosts)
         throw Refusal("cannot reach '" + name + "' (an emulated link has host1 to " + host_name(hosts - 1) +
-                          "); correct the launcher's words",
+                          "); correct the arguments of the launcher",
                       Exit::wrong_word);
     for (++at; at < words.size(); ++at) order.line += std::string(order.line.empty() ? "" : " ") + words[at];
     return order;

@@ -90,7 +90,7 @@ Node known_node(Topology const& topology, Node node) {
 Solution const& answer_about(Topology const& topology, Solution const& answer) {
     bool fits = answer.loads.empty() || answer.loads.size() == at(topology.links());
     for (auto const& group : answer.groups) fits = fits && group.link >= 0 && group.link < topology.links();
-    if (!fits) throw std::invalid_argument("cannot use the answer about one network for another");
+    if (!fits) throw std::invalid_argument("cannot use the solution of one network for another");
     return answer;
 }
 
@@ -223,9 +223,9 @@ class StopOnCtrlC {
 Traffic everybody(In<Node> const& active) { return {.uniform = true, .active = list(active)}; }
 
 void bind_values(nb::module_& m) {
-    nb::class_<UnitCost>(m, "UnitCost", "What one unit of traffic costs")
+    nb::class_<UnitCost>(m, "UnitCost", "Cost of one unit of traffic")
         .def(nb::init<double, double, double>(), "payload_bytes"_a, "wire_bytes"_a, "packets"_a);
-    nb::class_<Traffic>(m, "Traffic", "Flows, or everybody to everybody")
+    nb::class_<Traffic>(m, "Traffic", "Flows, or uniform all-to-all traffic")
         .def_static("uniform", &everybody, "active"_a)
         .def_static(
             "flows",
@@ -233,7 +233,7 @@ void bind_values(nb::module_& m) {
                 return Traffic{.flows = flows(from, to, units, job)};
             },
             "sources"_a, "targets"_a, "units"_a, "job"_a);
-    nb::class_<Bottleneck>(m, "Bottleneck", "The link of one class that holds the pattern back most")
+    nb::class_<Bottleneck>(m, "Bottleneck", "The link of a class that limits the pattern most")
         .def_ro("link_class", &Bottleneck::link_class)
         .def_ro("link", &Bottleneck::link)
         .def_ro("load", &Bottleneck::load)
@@ -241,7 +241,7 @@ void bind_values(nb::module_& m) {
         .def_ro("rounds_per_s", &Bottleneck::rounds_per_s)
         .def_ro("packets", &Bottleneck::packets)
         .def_ro("links", &Bottleneck::links);
-    nb::class_<Solution>(m, "Solution", "What every solver gives")
+    nb::class_<Solution>(m, "Solution", "Result of a solver")
         .def_ro("solver", &Solution::solver)
         .def_ro("rounds_per_s", &Solution::rounds_per_s)
         .def_ro("bottlenecks", &Solution::bottlenecks)

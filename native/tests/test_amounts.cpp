@@ -41,7 +41,7 @@ void shared_table(octant::Checks& checks) {
         for (auto const& [text, expected] : texts.members()) {
             auto const* const form = kind == "bytes"   ? "as a size"
                                      : kind == "whole" ? "as a whole number"
-                                     : kind == "real"  ? "as a number from 0 up"
+                                     : kind == "real"  ? "as a non-negative number"
                                                        : "as a time";
             if (expected.is_null())
                 checks.refused([&] { static_cast<void>(value_of(kind, text)); }, form);

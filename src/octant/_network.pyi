@@ -15,12 +15,12 @@ class UnknownWord(ValueError):  # noqa: N818 - see Refusal
     """A word that a closed list lacks: why, the word, the list"""
 
 class UnitCost:
-    """What one unit of traffic costs"""
+    """Cost of one unit of traffic"""
 
     def __init__(self, payload_bytes: float, wire_bytes: float, packets: float) -> None: ...
 
 class Traffic:
-    """Flows, or everybody to everybody"""
+    """Flows, or uniform all-to-all traffic"""
 
     @staticmethod
     def uniform(
@@ -35,7 +35,7 @@ class Traffic:
     ) -> Traffic: ...
 
 class Bottleneck:
-    """The link of one class that holds the pattern back most"""
+    """The link of a class that limits the pattern most"""
 
     @property
     def link_class(self) -> int: ...
@@ -53,7 +53,7 @@ class Bottleneck:
     def links(self) -> float: ...
 
 class Solution:
-    """What every solver gives"""
+    """Result of a solver"""
 
     @property
     def solver(self) -> str: ...

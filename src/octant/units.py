@@ -45,7 +45,9 @@ def parse_bytes(text: str) -> int:
     ten: int = 10 ** abs(amount.tens)
     value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
     if rest or value > MOST_BYTES:
-        raise ValueError(f"cannot read {_quoted(text)} as a size (no whole number of bytes below 10^18); {_SIZES}")
+        raise ValueError(
+            f"cannot read {_quoted(text)} as a size (not an integer number of bytes below 10^18); {_SIZES}"
+        )
     return value
 
 
@@ -101,7 +103,7 @@ def parse_bits_per_s(text: str) -> int:
         raise ValueError(f"cannot read {_quoted(text)} as a rate; {_RATES}")
     power = powers[amount.unit] + amount.tens
     if power < 0 and amount.digits % 10 ** abs(power):
-        raise ValueError(f"cannot read {_quoted(text)} as a rate (no whole number of bits); {_RATES}")
+        raise ValueError(f"cannot read {_quoted(text)} as a rate (not an integer number of bits); {_RATES}")
     ten: int = 10 ** abs(power)
     return amount.digits * ten if power >= 0 else amount.digits // ten
 
@@ -114,7 +116,7 @@ def parse_real(text: str) -> float:
     """
     amount = _split(text)
     if amount is None or len(amount.number) != len(text):
-        raise ValueError(f"cannot read {_quoted(text)} as a number from 0 up; try 0.5")
+        raise ValueError(f"cannot read {_quoted(text)} as a non-negative number; try 0.5")
     return amount.value
 
 
@@ -125,7 +127,7 @@ def parse_whole(text: str) -> int:
         ValueError: the text is not an integer.
     """
     if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
-        raise ValueError(f"cannot read {_quoted(text)} as a whole number from 0 up; try 1")
+        raise ValueError(f"cannot read {_quoted(text)} as a non-negative integer; try 1")
     return int(text)
 
 

@@ -104,8 +104,8 @@ def test_other_work_on_the_node() -> None:
     [
         (1000, 1, ""),
         (1000, 2, "6 % of the samples were preempted"),
-        (4_000_000, 2, "6 % of the samples were preempted; they take 4 ms, longer than a time slice, and "
-                       "contain time of other processes"),
+        (4_000_000, 2, "6 % of the samples were preempted; a sample takes 4 ms, longer than a time slice, and "
+                       "includes other processes"),
         (3_000_000, 2, "6 % of the samples were preempted"),
     ],
 )  # fmt: skip

@@ -194,7 +194,7 @@ DISPUTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
     (
         lambda _x: lane([4_000_000] * 90 + [20_000_000] * 10, preempted=range(80, 100)),
         {},
-        "limited: 10 % of the samples were preempted; they take 4 ms, longer than a time slice",
+        "limited: 10 % of the samples were preempted; a sample takes 4 ms, longer than a time slice",
     ),
     (lambda x: x, {"share_cores": True}, "limited: there are more threads than hardware threads"),
     (lambda x: x, {"noise": {"during": STOLEN}}, "limited: the hypervisor took up to 20 % of the CPU time"),

@@ -113,7 +113,7 @@ def older(wait: float, used: float | None) -> Point:
 def test_more_lost_time_than_is_explained_is_said() -> None:
     (text,) = unexplained(older(0.18, 0.45))
     assert text == (
-        "samples take 10.0 times the median on average, but only 18 % lost time is explained; the "
+        "samples take 10.0 times the median on average, but the recorded lost time is only 18 %; the "
         "ranks used 45 % of the CPU time"
     )
     assert unexplained(older(0.18, None)) == [text.partition("; ")[0]]

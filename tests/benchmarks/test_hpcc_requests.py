@@ -83,7 +83,7 @@ def test_an_order_is_read_and_one_that_does_not_fit_is_refused_with_its_bytes() 
         with pytest.raises(Refusal, match="hpl:N") as wrong:
             read_order(words, 24 * GIB)
         assert wrong.value.code == Exit.WRONG_WORD
-    with pytest.raises(Refusal, match=r"needs 74.51 GiB, the memory has 24 GiB.*try --size hpl:50752") as large:
+    with pytest.raises(Refusal, match=r"needs 74.51 GiB, and this machine has 24 GiB.*try --size hpl:50752") as large:
         read_order("hpl:100000", 24 * GIB)
     assert large.value.code == Exit.NOT_SUPPORTED
 

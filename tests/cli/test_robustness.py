@@ -310,7 +310,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "p2p", "--ranks", "1"), "try --ranks 2"),
         (("run", "stream", "pages=huge"), "not a page size"),
         (("run", "stream", "memory=near"), "try default, local"),
-        (("run", "stream", "precision=-1"), "as a number from 0 up"),
+        (("run", "stream", "precision=-1"), "as a non-negative number"),
         (("run", "stream", "bytes=1MiB,1MiB"), "contains a value twice"),
         (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "try --launcher with one of"),
         (("run", "stream", "bytes=many", "--launcher", "sbatch", "--script", "job.sh"), "as a size"),

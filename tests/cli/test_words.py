@@ -86,7 +86,7 @@ b = { knobs = { KNOB } }
     [
         ("kernel = 'traid'", "invalid value kernel=traid; did you mean triad?"),
         ("byets = '1MiB'", "node/stream has no knob 'byets'; did you mean bytes?"),
-        ("bytes = '1e30'", "no whole number of bytes"),
+        ("bytes = '1e30'", "not an integer number of bytes"),
         ("bytes = '1KiB'", "bytes=1KiB is out of range (the minimum is 3KiB)"),
         ("threads = '5000'", "(the maximum is 4096)"),
         ("pages = '3KiB'", "pages"),

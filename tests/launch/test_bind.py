@@ -226,7 +226,7 @@ def test_a_library_that_is_not_there_is_refused(bind: Bind, tmp_path: Path) -> N
         (("--rank", "0", "mem=near"), "no such memory policy"),
         (("--rank", "0", "cpus=0", "threads=1"), "its rank has 0"),
         (("--rank", "0", "--rank", "1"), "cannot determine the local rank"),
-        (("--rank", "0", "--local-rank", "1"), "there are places for 1 ranks"),
+        (("--rank", "0", "--local-rank", "1"), "the placement has 1 ranks per node"),
         (("--ranks",), "no such option"),
         (("--die-with", "me"), "not a process ID"),
         (("--no-thp", "--heap", "thp"), "drop one of them"),

@@ -50,7 +50,7 @@ def test_the_text_of_a_link_reads_back(bits_per_s: int, delay_us: int, hosts: in
     [
         ("fast", "as a rate"),
         ("100", "as a rate"),
-        ("1.5bit/s", "no whole number of bits"),
+        ("1.5bit/s", "not an integer number of bits"),
         ("1bit/s", "the rate 1.* is not between"),
         ("100Gbit/s", "the rate 1.* is not between"),
         ("100Mbit/s,delay", "of a link"),

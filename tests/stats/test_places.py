@@ -31,7 +31,7 @@ def test_two_places_have_students_paired_interval() -> None:
     assert (estimate.low, estimate.high) == pytest.approx(
         (math.exp(apart.mean() - half), math.exp(apart.mean() + half))
     )
-    assert estimate.text.startswith("95 % interval for the slowest place over the fastest, paired in 4 launches")
+    assert estimate.text.startswith("95 % interval for the slowest location over the fastest, paired in 4 launches")
 
 
 def launches(number: int, places: int, generator: np.random.Generator) -> NDArray[np.float64]:

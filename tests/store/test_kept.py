@@ -72,7 +72,7 @@ def test_what_is_no_plain_file_with_a_plain_name_is_left_out(run: Path) -> None:
         found = store_files(run, "../prog", folder)
     assert all(not one.stored and not one.crc for one in found)
     reasons = {one.name: one.left_out for one in found}
-    name = "its name is not at most 64 letters, digits and . _ - after a letter or digit"
+    name = "invalid name; use at most 64 letters, digits and . _ -, beginning with a letter or digit"
     assert reasons == {
         "linked": "Too many levels of symbolic links", "deeper": "not a regular file", "pipe": "not a regular file",
         "two_words": name, "Lhidden": name, "n" * 64: name,

@@ -119,7 +119,7 @@ def test_an_id_that_begins_another_is_found(store: Store) -> None:
     short.folder.rename(short.folder.with_name(long.id[:21]))
     assert store.find(long.id[:21]).title == "short"
     assert store.find(long.id).title == "long"
-    with pytest.raises(Refusal, match="2 runs begin with it") as refusal:
+    with pytest.raises(Refusal, match="2 run ids begin with it") as refusal:
         store.find(long.id[:20])
     assert long.id in str(refusal.value), "the suggestion names the runs that fit"
 

@@ -193,7 +193,7 @@ def test_lists_of_values_do_not_multiply_without_end(run: StoredRun) -> None:
     asked["asks"][0]["knobs"] = {f"k{i}": ",".join(map(str, range(50))) for i in range(6)}
     try:
         put(path, json.dumps(asked))
-        with pytest.raises(Refusal, match="more than 300000 cells"):
+        with pytest.raises(Refusal, match="more than 300000 configurations"):
             Store(run.folder.parent.parent).read(run.id)
     finally:
         put(path, whole)

@@ -142,7 +142,7 @@ def test_plans_ask_for_no_more_cells_together_than_a_run_may(store: Store, monke
     run.plan.write_text(text)
     read = store.read(run.id)
     assert [launch.key for launch in read.launches] == [launch.key for launch in launches[:2]]
-    assert read.damaged == ("plan.jsonl, line 3: it requests more than 100 cells",)
+    assert read.damaged == ("plan.jsonl, line 3: it requests more than 100 configurations",)
     few = Launch(request(x="1", y="another"))
     run.plan.write_text(f"{start_line(planned(few, run.records), was_asked=False)}\n" * 120)
     assert store.read(run.id).damaged[0].startswith("plan.jsonl, line 101: ")
@@ -278,7 +278,7 @@ def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -
         assert store.find("last").title == "second"
     assert store.find(first.id) == first
     assert store.find(str(first.folder)).title == "first"
-    with pytest.raises(Refusal, match="2 runs begin with it"):
+    with pytest.raises(Refusal, match="2 run ids begin with it"):
         store.find("20")
     with pytest.raises(Refusal, match="no such run"):
         store.find("1999")

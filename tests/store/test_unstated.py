@@ -180,8 +180,8 @@ def test_tables_without_their_number_of_ranks_are_no_launches_of_each_other(stor
     given = run_of(store, *tables, tool="osu", ranks=4)
     assert cells_of(given) == [("", 2)]
     assert given.run.imported[0].remarks == (
-        f"2 tables of {BARRIER} (lines 1, 9) are launches of the same cells; if they ran under different conditions, "
-        "such as other placements, import each of them separately",
+        f"2 tables of {BARRIER} (lines 1, 9) are launches of the same configurations; if they ran under "
+        "different conditions, such as other placements, import each of them separately",
     )
     files = create(
         store, "osu", [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]
@@ -194,7 +194,7 @@ def test_tables_of_several_files_without_the_place_of_their_buffers_are_no_launc
     files = [(Path(f"{n}.txt"), Output("osu", "1", f"{n}", (one,))) for n, one in enumerate(tables)]
     found = summarise(create(store, "osu", files), all_metrics=True)
     assert cells_of(found) == [("not-stated", 1), ("not-stated-2", 1), ("D-D", 1)]
-    assert [file.remarks for file in found.run.imported] == [(), (), ()], "no launches of the same cells"
+    assert [file.remarks for file in found.run.imported] == [(), (), ()], "no launches of the same configurations"
 
 
 def test_views_tell_cells_of_one_short_name_apart(store: Store) -> None:

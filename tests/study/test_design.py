@@ -102,7 +102,7 @@ def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) ->
 
 def test_what_does_not_fit_into_memory_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cell_costs, "memory_shortfall", lambda *_: " (1 rank would hold 9 B, and 8 B are available)")
-    why = "it does not fit into memory (1 rank would hold 9 B, and 8 B are available)"
+    why = "not enough memory (1 rank would hold 9 B, and 8 B are available)"
     study = file.parse(STUDY, "mine")
     assert set(design(study, machine(), seed=0, why_no_memory=cell_costs.explain_no_fit).absent.values()) == {why}
     assert not design(study, machine(), seed=0).absent, "runs of format 1 are designed again, whatever is free here"

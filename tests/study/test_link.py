@@ -43,7 +43,7 @@ def test_a_verdict_over_an_emulated_link_says_so_with_the_link(where: Store) -> 
     (verdict,) = found.verdicts
     assert verdict.status == "holds"
     assert verdict.text.startswith("holds, over an emulated link: ")
-    assert verdict.text.endswith("; emulated link of 100Mbit/s, not a network of this machine")
+    assert verdict.text.endswith("; the hosts were joined by an emulated link (100Mbit/s), not by a real network")
     assert "holds, over an emulated link" in " ".join(report_text(found).split())
 
 

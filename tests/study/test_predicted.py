@@ -97,7 +97,7 @@ def test_a_transform_of_fewer_lines_than_ranks_has_an_answer_too() -> None:
 
 
 def test_a_run_without_messages_says_what_measures_them() -> None:
-    with pytest.raises(Refusal, match=r"it measured no messages\); try octant study run hpcc-scaling"):
+    with pytest.raises(Refusal, match=r"it contains no message times\); run octant study run hpcc-scaling"):
         project_to_nodes(run(transposition(1024, 2, 1e6)), [8], HPCC)
 
 

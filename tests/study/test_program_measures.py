@@ -107,17 +107,17 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
             'knobs = { wayy = "1" }',
             "the command line does not contain {wayy}); did you mean way?",
         ),
-        ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has a link, which ranks of a program do not have"),
+        ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has the key `link`, which is not available for programs"),
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
         ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
-        ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: cannot read --value"),
+        ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: invalid --value"),
         ("pattern = ", "patern = ", "measures.rate.values.0.patern: unknown key); did you mean pattern?"),
-        (", pattern = 'rate ([0-9.]+)'", "", "a value has either a regular expression or a path in JSON"),
-        ('name = "rate"', 'name = "wall time"', "wall time is measured of every program"),
-        ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: cannot read --value"),
-        ('unit = "Mop/s"', 'source = "../x"', "it leads out of the folder in which the program works"),
-        ('metric = "memory"', 'checks = ["rate within x"]', "measures.memory.checks.0: cannot read --check"),
-        ('OMP_NUM_THREADS = "{threads}"', 'A-B = "1"', "measures.rate.command: cannot read --env"),
+        (", pattern = 'rate ([0-9.]+)'", "", "a value needs either `pattern` (regular expression) or `path` (JSON)"),
+        ('name = "rate"', 'name = "wall time"', "wall time is always measured, and its name is reserved"),
+        ('name = "rate"', 'name = "a[b"', "measures.rate.values.0: invalid --value"),
+        ('unit = "Mop/s"', 'source = "../x"', "it is outside the working directory of the program"),
+        ('metric = "memory"', 'checks = ["rate within x"]', "measures.memory.checks.0: invalid --check"),
+        ('OMP_NUM_THREADS = "{threads}"', 'A-B = "1"', "measures.rate.command: invalid --env"),
         (
             'metric = "memory"',
             "values = [{ name = 'rate', unit = 'Mop/s', pattern = 'total ([0-9.]+)' }]",
@@ -234,7 +234,7 @@ def test_a_suite_measures_a_program(here: Path) -> None:
     assert told.endswith("run octant evaluate --suite suite.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
-    assert "absent is skipped: no program no-such-program on PATH" in out
+    assert "absent is skipped: program no-such-program is not on PATH" in out
     assert "20.0 Mop/s" in out
 
 
@@ -243,8 +243,8 @@ def test_a_suite_measures_a_program(here: Path) -> None:
     [
         ('short = "Way"', 'short = "Way"\nworkload = "stream"', "a request needs either `workload` or `command`"),
         ('short = "Way"', 'short = "Way"\nmode = "all"', "programs have no mode"),
-        ('way = "1,2"', 'wayy = "1,2"', "no {wayy} stands in the command line); did you mean way?"),
-        ("'rate (", "'rate ((", "requests.0: values.0: cannot read --value"),
+        ('way = "1,2"', 'wayy = "1,2"', "the command line does not contain {wayy}); did you mean way?"),
+        ("'rate (", "'rate ((", "requests.0: values.0: invalid --value"),
         ('metric = "rate"', 'metric = "rat"', "program/app has no metric 'rat', did you mean rate?"),
     ],
 )

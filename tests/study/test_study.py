@@ -193,7 +193,7 @@ def test_what_a_record_says_against_itself_is_a_doubt(where: Store, tmp_path: Pa
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     found = fake_study.outcome_of(where.read(begun.id))
-    assert "caveats: more threads than hardware threads" in found.verdicts[0].why
+    assert "caveats: there are more threads than hardware threads" in found.verdicts[0].why
 
 
 def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_an_unknown_study_or_knob_is_refused_with_the_nearest(where: Store, tmp_
     with pytest.raises(Refusal, match=r"cannot read the study /dev/zero \(not a regular file\)"):
         file.load("/dev/zero")
     mine.write_text(STUDY.replace('pages = "thp"', 'page = "thp"'))
-    with pytest.raises(Refusal, match=r"node/stream has no knob\); did you mean pages"):
+    with pytest.raises(Refusal, match="node/stream has no knob 'page'; did you mean pages"):
         outcome.begin(where, str(mine), machine())
 
 

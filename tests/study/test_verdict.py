@@ -156,7 +156,7 @@ def test_a_judgement_says_what_was_found_against_which_bar() -> None:
     found = judge_effect(Effect(Interval(1.8, 1.9, 2.0), 6, CAVEATS), Bar(above=1.5), " for b")
     assert (found.status, found.here, found.interval_text) == ("holds", Interval(1.8, 1.9, 2.0), "bounds of the model")
     assert found.why == (
-        "×1.90 [1.80, 2.00] for b (required: above 1.5; in brackets: bounds of the model); caveats: drifts by +9 %"
+        "×1.90 [1.80, 2.00] for b (required: above 1.5; in brackets: bounds of the model); caveats: 9 % slower"
     )
     undecided = judge_effect(Effect(Interval(0.9, 1.1, 1.3), 10), Bar(above=1.0), "")
     assert undecided.more_launches == 30

@@ -129,7 +129,7 @@ def test_a_limit_is_a_least_time_or_nothing(run_kernel: KernelRuns, name: str) -
     known = Known(machine().topology, {name: {} for name in workload.bounded_by})
     limit = workload.least_seconds(known, machine(), point)
     assert limit is None or (limit.seconds > 0 and limit.source)
-    traffic = workload.traffic(machine(), point) if workload.traffic else NoTraffic("it sends nothing")
+    traffic = workload.traffic(machine(), point) if workload.traffic else NoTraffic("the pattern sends no data")
     if isinstance(traffic, CollectiveTraffic):
         assert traffic.operation in {operation for operation, _ in _network.collectives()}
     else:

@@ -17,12 +17,14 @@ namespace {
 
 constexpr std::int64_t share_of_free = 10;
 
-constexpr char const* memory = "lies in memory: sync has nothing to do, and no disk is written";
-constexpr char const* local = "page cache of this host: a write ends there, a sync waits for the disk";
-constexpr char const* beneath = "page cache of this host: a write ends there, a sync waits for the file system beneath";
+constexpr char const* memory = "is in memory: a sync has no effect, and no disk is written";
+constexpr char const* local =
+    "page cache of this host: a write returns after the copy to it, a sync waits for the disk";
+constexpr char const* beneath =
+    "page cache of this host: a write returns after the copy to it, a sync waits for the underlying file system";
 constexpr char const* clients = "cache of each client: others see what was written after a sync or close";
 constexpr char const* locked = "cache of each client, under the file system's locks";
-constexpr char const* server = "cached as its server decides";
+constexpr char const* server = "caching is decided by the server";
 
 struct Known {
     std::uint32_t magic;  // of statfs(2)

@@ -26,8 +26,8 @@ Table tabulate(Routing const& routing, Flows const& flows, Work& work) {
         if (f % 1024 == 1023) work.did(0);
         if (table.shares.size() > most_shares) {
             throw std::invalid_argument(
-                "cannot balance so many flows over two ways (more than 30 million shares); try a smaller --size, "
-                "or `octant model diff` with --routing for both ways without their ideal split");
+                "cannot split so many flows between two routings (more than 30 million shares); try a smaller --size, "
+                "or compare both routings without a split: `octant model diff --routing`");
         }
     }
     return table;
@@ -123,7 +123,7 @@ Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing 
                         Traffic const& traffic, UnitCost const& shape, int rounds) {
     check_traffic(traffic, topology);
     Flows const flows = written_out(
-        traffic, "a smaller --size, or `octant model diff` with --routing for both ways without their ideal split");
+        traffic, "a smaller --size, or compare both routings without a split: `octant model diff --routing`");
     auto const capacity = capacities(topology, health, shape);
     Work work(rounds + 1, "a smaller --size, or a --job on part of it");
     Table const one = tabulate(first, flows, work);

@@ -25,7 +25,7 @@ class Destination {
         for (Node const source : active_) {
             if (hops_[at(source)] == Fabric::unreachable)
                 throw std::invalid_argument(
-                    "cannot route all traffic (no path joins some of its nodes); try `octant model export` to see what "
+                    "cannot route all traffic (some nodes are not connected); try `octant model export` to see what "
                     "its links join");
             passing_[at(source)] = 1 / static_cast<double>(active_.size());
         }

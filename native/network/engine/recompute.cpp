@@ -116,7 +116,7 @@ class Healthy {
         for (auto const& [source, units] : sources) {
             if (hops[at(source)] == Fabric::unreachable) {
                 throw std::invalid_argument(
-                    "cannot route all traffic (no path joins some of its nodes); try `octant model export` to see what "
+                    "cannot route all traffic (some nodes are not connected); try `octant model export` to see what "
                     "its links join");
             }
             passing[at(source)] = units;

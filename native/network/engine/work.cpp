@@ -73,8 +73,8 @@ bool Work::too_long(double done) noexcept {
 void Work::check() {
     if (outermost_ ? take_stop() : stopping.load()) throw Stopped();
     if (!refused_) return;
-    throw std::invalid_argument("cannot answer this (it would take about " + words(expected_cpu_s_) +
-                                " of processor time, and the bound is " + words(most_cpu_s) + "); try " + instead_);
+    throw std::invalid_argument("cannot compute this (it would take about " + words(expected_cpu_s_) +
+                                " of processor time, and the limit is " + words(most_cpu_s) + "); try " + instead_);
 }
 
 }  // namespace octant::network

@@ -19,11 +19,11 @@ void require_holes(TwoLevelShape const& shape) {
     int const octants = shape.drawers * shape.octants;
     std::set<int> const holes(shape.holes.begin(), shape.holes.end());
     if (!holes.empty() && (*holes.begin() < 0 || *holes.rbegin() >= octants)) {
-        throw std::invalid_argument("cannot leave out octants that a supernode lacks (it has 0 … " +
+        throw std::invalid_argument("cannot exclude octants that do not exist (a supernode has 0 … " +
                                     std::to_string(octants - 1) + ")");
     }
     if (holes.size() == at(octants)) {
-        throw std::invalid_argument("cannot build supernodes without an octant that computes; try fewer holes");
+        throw std::invalid_argument("cannot exclude all octants of a supernode; exclude fewer");
     }
 }
 

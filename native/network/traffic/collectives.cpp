@@ -338,7 +338,7 @@ std::vector<std::pair<std::string, std::string>> collectives() {
 }
 
 std::vector<CollectiveStep> collective(std::string const& operation, std::string const& algorithm, int ranks) {
-    if (ranks < 1) throw std::invalid_argument("cannot run a collective on no ranks; try 2 or more");
+    if (ranks < 1) throw std::invalid_argument("cannot run a collective on 0 ranks; try 2 or more");
     for (auto const& program : programs) {
         if (program.operation != operation || program.algorithm != algorithm) continue;
         if (program.every_pair && std::int64_t{ranks} * (ranks - 1) > most_messages) {
@@ -348,7 +348,7 @@ std::vector<CollectiveStep> collective(std::string const& operation, std::string
         }
         return program.steps(ranks);
     }
-    throw std::invalid_argument("cannot run " + operation + " by " + algorithm + " (there is no such program)");
+    throw std::invalid_argument("cannot run " + operation + " by " + algorithm + " (no such algorithm)");
 }
 
 }  // namespace octant::network

@@ -74,8 +74,9 @@ def caveats_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = 
     if why := point.notes.get("unverified"):
         found.append(caveat("result not verified", why))
     if others := point.notes.get("others"):
-        text = f"only {others} other thread{'s' * (others != '1')} loaded the memory, too few to saturate it"
-        found.append(caveat("insufficient memory load", f"{text} unless the latency rises by 25 % with the load"))
+        text = f"only {others} other thread{'s' * (others != '1')} loaded the memory"
+        rise = "the memory is saturated only if its latency rises by at least 25 % with the load"
+        found.append(caveat("insufficient memory load", f"{text}; {rise}"))
     if copied := point.notes.get("memory_copy"):
         found.append(caveat("access to memory instead of storage", copied))
     if rounded := point.notes.get("rounded"):
@@ -112,7 +113,7 @@ def _interrupted(point: Point, samples: Samples) -> list[Caveat]:
     text = f"{100 * share:.0f} % of the samples were preempted"
     length_ns = float(np.median(np.concatenate([series.values for series in steps])))
     if length_ns > TIME_SLICE_NS:
-        longer = f"they take {length_ns * 1e-6:.0f} ms, longer than a time slice, and contain time of other processes"
+        longer = f"a sample takes {length_ns * 1e-6:.0f} ms, longer than a time slice, and includes other processes"
         return [caveat("long preempted samples", f"{text}; {longer}", share)]
     return [] if lost_time_of(point) else [caveat("preempted samples", text, share)]
 

@@ -267,8 +267,8 @@ def _unexplained(point: Point, metric: Metric, lost: LostShares, times: Sketch) 
     if missing <= DISAGREEING:
         return ()
     text = (
-        f"samples take {1 / sustained:.1f} times the median on average, but only {100 * lost.share:.0f} % lost time "
-        "is explained"
+        f"samples take {1 / sustained:.1f} times the median on average, but the recorded lost time is only "
+        f"{100 * lost.share:.0f} %"
     )
     if idle is not None:
         text += f"; the ranks used {100 * (1 - idle):.0f} % of the CPU time"

@@ -17,7 +17,7 @@ def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None =
         ValueError: a measurement is not positive.
     """
     if clock_hz <= 0 or (cache_bytes is not None and cache_bytes <= 0):
-        raise ValueError("cannot compare a measurement with the machine (it is not positive); repeat the measurement")
+        raise ValueError("cannot use the measured clock or cache size (not positive); repeat the measurement")
     found = [known for known in machine.disagreements if "measured" not in dict(known.statements)]
     stated_hz = machine.processor.nominal_hz
     highest_hz = max(float(machine.system.get("frequency_max_hz", 0)), stated_hz or 0)  # turbo is no contradiction

@@ -52,9 +52,7 @@ def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[s
         number = local[given.host]
         local[given.host] += 1
         if number >= len(places):
-            found.append(
-                f"rank {rank}: it is number {number + 1} on {given.host}, for which {len(places)} were planned"
-            )
+            found.append(f"rank {rank} is number {number + 1} on {given.host}, where the plan has only {len(places)}")
             continue
         differences = _rank_of_program if is_program(point.workload) else _rank
         found += [f"rank {rank}: {text}" for text in differences(places[number], given)]

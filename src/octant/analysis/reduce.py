@@ -214,8 +214,10 @@ def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
     sums, totals, per_step = [], [], []
     other = next((h for h in point.heads if h.name in (value.of, value.to) and h.unit != "ns"), None)
     if other or (value.of.startswith("reading/") and samples.reduced):
-        why = f"{other.name} is in {other.unit}, not in ns" if other else f"the record keeps only a part of {value.of}"
-        raise NoSamplesError(f"there is no share of {value.to} ({why})")
+        why = (
+            f"{other.name} is in {other.unit}, not in ns" if other else f"the record contains only a part of {value.of}"
+        )
+        raise NoSamplesError(f"cannot compute the share of {value.to} ({why})")
     for name in (value.of, value.to):
         kept = [total for part in _reduced_parts(samples, name, role) for total in part.ranks]
         if kept:  # as a mean: a phase has no samples while marks were off, the step has all
@@ -227,7 +229,7 @@ def _share(value: Share, point: Point, samples: Samples) -> LaunchMeasurement:
         sums.append(totals[-1])
         per_step.append(_over_ranks(list(cells.values()), "sum"))
     if not sums[1]:
-        raise NoSamplesError(f"{value.to} took no time")
+        raise NoSamplesError(f"the time of {value.to} is zero")
     share, whole_s = sums[0] / sums[1], totals[1] * 1e-9
     if len(per_step) == 2 and len(per_step[0]) == len(per_step[1]) and (per_step[1] > 0).all():
         return LaunchMeasurement(share, per_step[0] / per_step[1], is_median=False, whole_s=whole_s)
@@ -365,7 +367,7 @@ def _undisturbed_cells(point: Point, samples: Samples, name: str, role: str) -> 
         found.append((series, _times(series, point)[undisturbed]))
     cells = _by_lane(found)
     if not any(len(array) for array in cells.values()):
-        raise NoSamplesError(f"a rank was switched out in every {name}")
+        raise NoSamplesError(f"a rank was preempted in every {name}")
     return cells
 
 
@@ -525,7 +527,7 @@ def _slowest(part: Reduced, point: Point) -> Array:
     if part.slowest_ns is not None:
         return part.slowest_ns[_steady(part.name, part.group, len(part.slowest_ns), point)]
     if part.slowest is None:
-        raise NoSamplesError(f"the record does not keep the slowest times of {part.name}")
+        raise NoSamplesError(f"the record does not contain the slowest times of {part.name}")
     drawn = part.slowest.sample(SKETCHED)
     if len(drawn):
         drawn[-1] = max((ns for _, _, ns in part.worst), default=drawn[-1])

@@ -73,7 +73,7 @@ class PageGroup(TyperGroup):
                 if one.name == args[0]:
                     raise one.refusal("command")
             files = " and ".join(one.reason for one in self.unusable)
-            why = f"no such command; these files of commands cannot be loaded: {files}"
+            why = f"no such command; these command modules cannot be loaded: {files}"
             raise Refusal(f"cannot run octant {args[0]!r} ({why}); correct or remove these files, or try octant --help")
         return super().resolve_command(ctx, args)
 
@@ -92,7 +92,9 @@ class PageGroup(TyperGroup):
             heading = getattr(command, "rich_help_panel", None) or "Commands"
             row = (name.ljust(width), command.short_help or "")
             headings.setdefault(heading, []).append(row)
-        headings["Unusable files of commands"] = [(one.name.ljust(width), one.reason) for one in self.unusable]
+        headings["Command modules that cannot be loaded"] = [
+            (one.name.ljust(width), one.reason) for one in self.unusable
+        ]
         for heading, rows in headings.items():
             if rows:
                 with formatter.section(heading):

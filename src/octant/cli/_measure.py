@@ -133,7 +133,7 @@ def finish(
     for text in known_wrong_answers(run.points):
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
-        typer.echo(f"octant: NOT AS ASKED: {text}", err=True)
+        typer.echo(f"octant: REQUEST NOT MET: {text}", err=True)
     if not shown:
         warn_of_output(run)
     warn_of_commands(run)

@@ -55,7 +55,8 @@ ShowOutputOption = Annotated[
     bool, typer.Option("--show-output", help="Show the output of the program while it runs (it is also stored).")
 ]
 AllSamplesOption = Annotated[
-    bool, files_option("--all-samples", help="Include all samples in the HTML file (default: about 0.1 MB).")
+    bool,
+    files_option("--all-samples", help="Include all samples in the HTML file [default: a selection, about 0.1 MB]."),
 ]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Also print informational notes.")]
 TimeoutOption = Annotated[

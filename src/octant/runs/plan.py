@@ -361,7 +361,7 @@ def check_stored(launches: Sequence[Launch], allowed: Collection[str] = (), is_r
     )
     if named:
         words = " ".join(f"--allow {shlex.quote(word)}" for word in named)
-        why = "hosts and files that only a store names need permission"
+        why = "hosts and files that are named in a store need permission"
         raise Refusal(f"cannot use {', '.join(named)} ({why}); if you trust them, add {words}", Exit.NOT_SUPPORTED)
 
 

@@ -34,7 +34,7 @@ Claim = Literal[
 _CLAIMS: dict[Claim, str] = {
     "median": "the median over {} launches",
     "share": "the share of the total time of {} launches",
-    "places": "the slowest place over the fastest, paired in {} launches",
+    "places": "the slowest location over the fastest, paired in {} launches",
     "next launch": "the next launch, from {} launches",
     "ratio in rounds": "the {mean} ratio over {} paired rounds",
     "ratio of two occasions": "the {mean} ratio of these two sessions only, from at least {} launches on each side",

@@ -349,7 +349,7 @@ class Store:
             return self.read(ids[-1])
         fitting = [name] if name in ids else [run for run in ids if run.startswith(name)]
         if len(fitting) != 1:
-            what = f"{len(fitting)} runs begin with it" if fitting else "no such run"
+            what = f"{len(fitting)} run ids begin with it" if fitting else "no such run"
             hint = suggestion(name, [*(fitting or ids)[-5:], *words])
             raise Refusal(f"cannot find the run {name!r} ({what}); {hint}", Exit.WRONG_WORD)
         return self.read(fitting[0])

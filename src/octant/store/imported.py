@@ -155,8 +155,8 @@ def _repeated(questions: Mapping[str, _Question]) -> dict[int, list[str]]:
     for (number, benchmark), where in lines.items():
         first = ", ".join(map(str, list(where)[:3])) + (", …" if len(where) > 3 else "")
         remarks.setdefault(number, []).append(
-            f"{len(where)} tables of {benchmark} (lines {first}) are launches of the same cells; if they ran under "
-            "different conditions, such as other placements, import each of them separately"
+            f"{len(where)} tables of {benchmark} (lines {first}) are launches of the same configurations; if they ran "
+            "under different conditions, such as other placements, import each of them separately"
         )
     return remarks
 

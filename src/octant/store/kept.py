@@ -193,7 +193,7 @@ class _Writer:
         if content is None:
             return "not a regular file"
         if not re.fullmatch(KEPT_NAME, name) or len(name) > 64:
-            return "its name is not at most 64 letters, digits and . _ - after a letter or digit"
+            return "invalid name; use at most 64 letters, digits and . _ -, beginning with a letter or digit"
         if size > MOST_FILE_BYTES or len(content) > MOST_FILE_BYTES:
             return f"larger than {MOST_FILE_BYTES >> 20} MiB"
         if len(content) > MOST_LAUNCH_BYTES - self._bytes:

@@ -157,4 +157,4 @@ class Records:
         if isinstance(record, Failure):
             self._failed_cells += cell_count(record.knobs)
             if self._failed_cells > MOST_CELLS:
-                raise RecordError(f"the failures contain more than {MOST_CELLS} cells")
+                raise RecordError(f"the failures contain more than {MOST_CELLS} configurations")

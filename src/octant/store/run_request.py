@@ -278,7 +278,7 @@ def check_cells(count: int) -> None:
         ValueError: more than anybody measures.
     """
     if count > MOST_CELLS:
-        raise ValueError(f"it requests more than {MOST_CELLS} cells")
+        raise ValueError(f"it requests more than {MOST_CELLS} configurations")
 
 
 def start_line(planned: Planned, was_asked: bool) -> str:

@@ -199,7 +199,7 @@ def _program_problems(study: Study, measure: Measure) -> Iterator[Problem]:
         for title, level in levels.items():
             settings |= {**level.knobs, **level.measures.get(name, {})}
             if level.link:
-                yield "command", f"{factor} {title} has a link, which ranks of a program do not have; remove it"
+                yield "command", f"{factor} {title} has the key `link`, which is not available for programs; remove it"
     for knob in settings:
         if why := program_table.knob_problem(measure, knob):
             yield "command", why

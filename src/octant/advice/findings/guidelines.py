@@ -51,8 +51,8 @@ def _finding(summary: Summary, figure: Figure, one: NonInferiority, of: int) -> 
         family="guidelines",
         gain=math.log(one.ratio) * 0.01,
         details=(
-            f"Significantly slower by more than {MARGIN:.0%}, with Holm's correction for {counted(of, 'guideline')} "
-            f"and at "
-            f"least {LEAST_LAUNCHES} launches. This applies to this library, size and number of ranks.",
+            f"A guideline is violated if the call is significantly slower by more than {MARGIN:.0%}. The test requires "
+            f"{LEAST_LAUNCHES} launches and uses Holm's correction for {counted(of, 'guideline')}. The result applies "
+            "to this library, size and number of ranks.",
         ),
     )

@@ -59,7 +59,7 @@ def _finding(summary: Summary, slow: Sequence[PlaceBalance], known: Sequence[Pla
     return RunFinding(
         rule="imbalance",
         title=f"{who} is {how_much} slower in {len(those)} of {len(known)} figures",
-        body=f"The reference is {worst.fastest.name}, while all run the same work at once "
+        body=f"The reference is {worst.fastest.name}; all {worst.kind}s run the same work at the same time "
         f"({short_name(worst.figure)}). "
         f"The first command shows where the threads of a program run{without}.",
         lines=(WHERE, *placement),

@@ -29,7 +29,7 @@ def judge(summary: Summary) -> RuleResult:
                 rule="shared cores",
                 title=f"{counted(ranks, 'rank')} share {counted(len(cpus), 'hardware thread')}",
                 body=f"All of them are bound to {numbers_text(sorted(cpus))}, although the machine has "
-                f"{counted(free, 'hardware thread')}. The placement assigns each rank its own.",
+                f"{counted(free, 'hardware thread')}. The placement binds each rank to different ones.",
                 lines=cell.line(place=f"{local}x1"),
                 family="binding",
                 gain=ORDER["shared cores"],

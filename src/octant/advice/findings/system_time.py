@@ -31,12 +31,8 @@ def judge(summary: Summary) -> RuleResult:
     if by_faults:
         title = f"{percent_text(share)} of CPU time is system time, much of it from {faults:,.0f} page faults"
         requests = needs_heap_request(summary.run.machine)
-        body = "Memory that is given back and taken again has to be filled with zeros each time. The line keeps freed "
-        body += (
-            "blocks of malloc of up to 32 MiB with the program"
-            + " and asks for huge pages, which are larger" * requests
-        )
-        body += "."
+        body = "The kernel fills memory with zeros each time it is freed and allocated again. The command keeps freed "
+        body += "malloc blocks of up to 32 MiB in the process" + " and requests huge pages" * requests + "."
         settings = (*TUNABLES, f"{HUGE_PAGE_TUNABLE}=1") if requests else TUNABLES
         lines = cell.line(glibc_tunables(cell.request.subject.environment, *settings))
     else:

@@ -32,13 +32,13 @@ def judge(summary: Summary) -> RuleResult:
     most = max(rank.threads for rank in cell.occupied.ranks)
     cores = len(topology.groups("core"))
     away = _off_node(cell)
-    held = f" {percent_text(away)} of its memory is on other NUMA domains." if away >= OFF_NODE else ""
+    held = f" {percent_text(away)} of the memory is on other NUMA domains." if away >= OFF_NODE else ""
     return RuleResult(
         (
             RunFinding(
                 rule="unbound threads",
                 title=f"{counted(number, 'thread')} may migrate between {domains} NUMA domains",
-                body=f"A thread that migrates leaves its memory behind, so launches differ.{held} "
+                body=f"The memory of a thread does not migrate with it, so launches differ.{held} "
                 "The placement binds each thread to a core.",
                 lines=cell.line(place=f"{ranks}x{max(1, min(most, cores // ranks))}"),
                 family="binding",

@@ -48,7 +48,9 @@ def on_system(network: NetworkFile, nodes: int) -> System:
     if (word := network.topology.size_word) != "nodes":
         assumptions.append(f"the rate of the slowest node among {size:,} {word}, multiplied by {nodes:,} nodes")
     if any(one.test == "gfft" for one in answers):
-        assumptions.append("G-FFT: 2^30 numbers per node, rows at 30 % of a peak of 982 Gflop/s (as in the paper)")
+        assumptions.append(
+            "G-FFT: 2^30 numbers per node; rows are computed at 30 % of a peak of 982 Gflop/s (as in the paper)"
+        )
     assumptions.append(f"random ring: {counted(network.endpoint.ranks, 'rank')} per node")
     return System(network.name, tuple(answers), tuple(left_out), tuple(assumptions))
 

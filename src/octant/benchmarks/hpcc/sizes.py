@@ -170,7 +170,7 @@ def read_order(text: str, memory_bytes: int) -> int:
         raise Refusal(f"cannot read --size {text[:60]!r} (not of the form hpl:N); try --size hpl:8192", Exit.WRONG_WORD)
     order = int(number)
     if (bytes_asked := 8 * order**2) > memory_bytes:
-        why = f"its matrix needs {bytes_text(bytes_asked)}, the memory has {bytes_text(memory_bytes)}"
+        why = f"the matrix needs {bytes_text(bytes_asked)}, and this machine has {bytes_text(memory_bytes)}"
         raise Refusal(
             f"cannot measure with N = {order} ({why}); try --size hpl:{full_order(memory_bytes)}", Exit.NOT_SUPPORTED
         )

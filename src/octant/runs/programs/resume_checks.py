@@ -183,6 +183,6 @@ def _check_files(run: StoredRun, stored: Subject, repeated: Subject, allowed: Co
     names += [] if checks else [name for check in stored.checks for name in (check.file, check.reference)]
     for name in filter(None, names):
         if name not in allowed and not grammar.is_inside(name):
-            why = "it is outside the working directory of the program, and only the store names it"
+            why = "it is outside the working directory of the program, and it is named only in the store"
             text = f"cannot resume {run.id} with the file {_quoted(name)} ({why})"
             raise Refusal(f"{text}; if you trust it, add --allow {shlex.quote(name)}", Exit.NOT_SUPPORTED)

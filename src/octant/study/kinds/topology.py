@@ -49,7 +49,8 @@ class TopologyTest(KindOfTest, frozen=True, kw_only=True):
         if here.undetected:
             units = " and ".join(UNITS[unit] for unit in here.undetected)
             return Judgement(
-                "does not hold", f"the operating system reports {units}, but their threads are not closer to each other"
+                "does not hold",
+                f"the operating system reports {units}, but transfers between their threads are not faster",
             )
         return Judgement("holds", _found_text(here, list(found.pairs.values())))
 

@@ -92,7 +92,7 @@ octant::KernelInfo declared() {
              {"chunks",
               KnobKind::integer,
               "0",
-              "transport=messages: parts of a pass, of which three are in flight; 0: parts of about 512 KiB",
+              "transport=messages: number of parts of a pass (three are in flight); 0: parts of about 512 KiB",
               {},
               0,
               65536},

@@ -153,10 +153,10 @@ class Hpl {
         double const left = static_cast<double>(context.left_bytes());
         if (found.bytes() <= left) return found;
         double const fits = std::floor(static_cast<double>(layout_.n()) * std::sqrt(left / found.bytes()) * 0.95);
-        throw Refusal("cannot factorise a matrix with n=" + std::to_string(layout_.n()) + " (it takes " +
-                          std::to_string(static_cast<std::int64_t>(found.bytes())) +
-                          " B in this rank, whose share has " + std::to_string(context.left_bytes()) +
-                          " B left); try n=" + std::to_string(static_cast<std::int64_t>(fits)),
+        throw Refusal("cannot factorise a matrix with n=" + std::to_string(layout_.n()) + " (this rank needs " +
+                          std::to_string(static_cast<std::int64_t>(found.bytes())) + " B, and " +
+                          std::to_string(context.left_bytes()) +
+                          " B of its memory share are left); try n=" + std::to_string(static_cast<std::int64_t>(fits)),
                       Exit::not_supported);
     }
 

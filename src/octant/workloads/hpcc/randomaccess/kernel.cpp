@@ -271,8 +271,8 @@ class RandomAccess {
         auto const asked = static_cast<std::size_t>(context_.knobs.integer("batch"));
         std::size_t const most = hpcc::most_ahead / (two_batches() ? 2 : 1);
         if (asked > most)
-            throw Refusal("cannot look ahead by two batches of " + std::to_string(asked) +
-                              " updates (HPCC allows 1024 in all); try batch=512",
+            throw Refusal("cannot use two batches of " + std::to_string(asked) +
+                              " updates (HPCC allows 1024 stored updates); try batch=512",
                           octant::Exit::not_supported);
         std::size_t const rounded = (asked + sequence_parts - 1) / sequence_parts * sequence_parts;
         return asked > 0 ? rounded : teams_.count() == 1 ? sequence_parts : most;

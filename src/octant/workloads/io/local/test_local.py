@@ -225,7 +225,7 @@ def test_a_figure_says_where_it_comes_from_and_which_mode_means_nothing(run_kern
         noted = found.notes.get("memory_copy", "")
         direct, kept = found.knobs["mode"] == "direct", found.knobs["cache"] == "warm"
         if found.knobs["folder"] != "scratch":
-            assert noted.startswith("tmpfs lies in memory")
+            assert noted.startswith("tmpfs is in memory")
             assert noted.endswith("mode=direct has no effect") == direct
             assert found.notes["mount"].startswith("tmpfs of ")
         elif found.notes["file_system"] in ("ext4", "xfs"):

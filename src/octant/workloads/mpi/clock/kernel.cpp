@@ -8,7 +8,7 @@ void note_global(octant::Context& context) {
     int* global = nullptr;
     int known = 0;
     octant::check(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, static_cast<void*>(&global), &known));
-    context.notes.emplace_back("wtime_is_global", known == 0 ? "not said" : *global != 0 ? "yes" : "no");
+    context.notes.emplace_back("wtime_is_global", known == 0 ? "not stated" : *global != 0 ? "yes" : "no");
 }
 
 }  // namespace clocks

@@ -66,7 +66,7 @@ class Skew {
                                                                                 : came_ns;
             if (left_ns >= not_before_ns) continue;
             if (early == 0)
-                where = "rank " + std::to_string(group_.rank()) + " when rank " + std::to_string(late) + " came late";
+                where = "rank " + std::to_string(group_.rank()) + " left before rank " + std::to_string(late);
             early += 1;
         }
         return {{"ranks that left too early", early, "1", 0, where}};

@@ -112,13 +112,15 @@ def _traffic(_machine: Machine, point: Point) -> CollectiveTraffic | NoTraffic:
     operation = _MODELLED.get(pattern)
     if operation is None:
         local = pattern == "reduce-local"
-        return NoTraffic("it sends nothing" if local else f"the model has no neighbourhoods ({pattern})")
+        return NoTraffic(
+            "the pattern sends no data" if local else f"the model does not support neighbourhoods ({pattern})"
+        )
     if len(point.groups) > 1:
-        return NoTraffic("several groups call at the same time")
+        return NoTraffic("the model does not support several concurrent groups")
     if pattern.endswith(("v", "w", "reduce-scatter")) and point.knobs.get("counts", "equal") != "equal":
-        return NoTraffic("blocks of several sizes")
+        return NoTraffic("the model does not support blocks of different sizes")
     if algorithm in _ONLY_OURS:
-        return NoTraffic(f"the model has no algorithm {algorithm} of {operation}")
+        return NoTraffic(f"the model does not support the algorithm {algorithm} of {operation}")
     length = 0 if operation == "barrier" else parse_bytes(point.knobs.get("bytes", "0"))
     if operation == "reduce-scatter":
         length = -(-length // max(1, round(_processes(point, Samples()))))

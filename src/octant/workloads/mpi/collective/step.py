@@ -56,7 +56,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
     name = knobs["pattern"]
     moved = _PATTERNS[_SAME_AS.get(name, name)](ranks)
     if knobs["counts"] != "equal" or knobs["op"] == "matrix":
-        raise ValueError("what blocks that differ and products of matrices move is not declared")
+        raise ValueError("the data volume of blocks of different sizes and of matrix products is not declared")
     element = _ELEMENT_BYTES[knobs["type"]]
     count = parse_bytes(knobs["bytes"]) // element
     if name == "reduce-scatter-block":

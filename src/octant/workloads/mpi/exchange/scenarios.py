@@ -25,9 +25,9 @@ SCENARIOS = {
     "c": Scenario("shift:{cores}:1", "one pair over a link", 1, 2),
     "d": Scenario("shift:{cores}:2", "two pairs over a link", 2, 2),
     "e": Scenario("shift:{cores}", "as many pairs over a link as a node has cores", 4, 2),
-    "f": Scenario("shift:P/2", "half of a line of nodes with the other half", 4, 4),
-    "g": Scenario("shift:P/2", "half of a cube of nodes with the other half", 4, 64),
-    "h": Scenario("mirror:{cores}", "the first node with the last: partners as far apart as can be", 4, 64),
+    "f": Scenario("shift:P/2", "one half of a line of nodes with the other half", 4, 4),
+    "g": Scenario("shift:P/2", "one half of a cube of nodes with the other half", 4, 64),
+    "h": Scenario("mirror:{cores}", "the first node with the last: partners at the largest distance", 4, 64),
 }
 
 
@@ -38,5 +38,5 @@ def groups_of(scenario: str, cores: int) -> str:
         Refusal: no such scenario. (What does not fit the number of ranks the kernel refuses.)
     """
     if scenario not in SCENARIOS:
-        raise Refusal(f"cannot exchange by scenario {scenario!r} (unknown); try a to h", Exit.WRONG_WORD)
+        raise Refusal(f"cannot use the scenario {scenario!r} (unknown); try a to h", Exit.WRONG_WORD)
     return SCENARIOS[scenario].groups.format(cores=cores, half=cores // 2)

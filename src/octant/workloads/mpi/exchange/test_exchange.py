@@ -147,7 +147,7 @@ def test_what_one_rank_alone_lacks_while_it_works_ends_the_job(run_kernel: Kerne
     """The other waits in a collective; to free windows both would be needed."""
     done = run_kernel("exchange", "protocol=put-flush,sendrecv", *TINY, fault="lack:1")
     assert done.code == 1, done.stderr
-    assert "rank 1: cannot go on here (fault 'lack' was injected)" in done.failures[0].reason
+    assert "rank 1: cannot continue here (fault 'lack' was injected)" in done.failures[0].reason
     assert not done.points
 
 

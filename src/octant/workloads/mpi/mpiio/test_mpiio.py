@@ -168,7 +168,7 @@ def test_a_read_says_whether_it_copied_memory_and_where_the_file_was(run_kernel:
         pytest.skip("no /dev/shm here")
     before = set(memory.iterdir())
     there = run_kernel("mpi/mpiio", "pattern=p-write-priv", f"folder={memory}", *SHORT, ranks=2).points[-1]
-    assert (there.notes["file_system"], there.notes["memory_copy"].startswith("tmpfs lies in memory")) == (
+    assert (there.notes["file_system"], there.notes["memory_copy"].startswith("tmpfs is in memory")) == (
         "tmpfs",
         True,
     )

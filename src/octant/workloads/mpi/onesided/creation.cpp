@@ -63,7 +63,7 @@ class Creation {
         octant::check(MPI_Win_fence(MPI_MODE_NOSUCCEED, window.get()));
         octant::Mismatch found;
         found.compare(mine, group.rank(), before, 0);
-        if (corrupted_ && checked_ == 0) found.add("a window of no bytes holds one");
+        if (corrupted_ && checked_ == 0) found.add("a window of 0 bytes contains data");
         return {{"wrong bytes received", found.count(), "1", 0, found.where()}};
     }
     void corrupt(std::size_t) { corrupted_ = true; }

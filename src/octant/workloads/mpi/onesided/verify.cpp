@@ -174,8 +174,7 @@ void Transfers::verify_count(octant::Mismatch& found) {
     std::ranges::sort(values);
     auto const [wanted, wrong] = std::ranges::mismatch(each, values);
     if (wrong != values.end())
-        found.add("in the order of values " + std::to_string(*wrong) + " was found where " + std::to_string(*wanted) +
-                  " should be");
+        found.add("the sorted values contain " + std::to_string(*wrong) + " instead of " + std::to_string(*wanted));
 }
 
 }  // namespace onesided

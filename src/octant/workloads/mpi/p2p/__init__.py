@@ -31,13 +31,13 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
 
 
 _UNANSWERED = {
-    "duplex": "its two phases are two patterns; the metric `duplex` calibrates the model",
+    "duplex": "the model supports one pattern per step, and duplex has two; the metric `duplex` calibrates it",
     "partitioned": "the model does not support partitioned messages",
-    "derived": "the model has no cost of non-contiguous data",
-    "packed": "the model has no cost of non-contiguous data",
-    "posted": "the model has no queue of posted receives",
-    "unexpected": "the model has no queue of unexpected messages",
-    "large-count": "it is one message and its acknowledgement",
+    "derived": "the model does not include the cost of non-contiguous data",
+    "packed": "the model does not include the cost of non-contiguous data",
+    "posted": "the model does not include the queue of posted receives",
+    "unexpected": "the model does not include the queue of unexpected messages",
+    "large-count": "the model does not support a message with an acknowledgement",
 }
 _NEIGHBOURS = {
     "sendrecv": "sendrecv",
@@ -72,7 +72,7 @@ def _traffic(_machine: Machine, point: Point) -> Traffic | NoTraffic:
         ranks = max((len(group) for group in point.groups), default=known_count(point.ranks))
         made, parts = pattern, window * (ranks - 1)
     else:
-        return NoTraffic(_UNANSWERED.get(pattern, f"the model has no pattern {pattern}"))
+        return NoTraffic(_UNANSWERED.get(pattern, f"the model does not support the pattern {pattern}"))
     units_each = length * window / parts
     return Traffic(
         made, units_each, description=text, may_be_cached=not rotating, parts=parts, at_once=window, of_link=False

@@ -15,6 +15,6 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
         ValueError: pattern=sessions opens and closes sessions, and counts no messages.
     """
     if knobs["pattern"] != "first":
-        raise ValueError("sessions have no declared step")
+        raise ValueError("the step of MPI sessions is not declared")
     length, messages = parse_bytes(knobs["bytes"]), ranks * (ranks - 1)
     return Step({}, 2 * length * ranks, (Part("", messages, messages * length),))

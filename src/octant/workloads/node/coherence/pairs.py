@@ -33,5 +33,5 @@ def _marked(series: Series, point: Point, number: int) -> np.ndarray:
         on[begin:end] = False
     values: np.ndarray = series.values[on]
     if len(values) != number:
-        raise ValueError(f"{len(values)} samples name a pair, {number} have a time")
+        raise ValueError(f"{len(values)} samples have a pair, but {number} have a time")
     return values

@@ -28,7 +28,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
     if pattern == "sharing":
         sharers = int(knobs["sharers"])
         if sharers == 0:
-            raise ValueError("the memory of sharers=0 is not declared")
+            raise ValueError("the memory requirement of sharers=0 is not declared")
         held = max(_PAGE, sharers * parse_bytes(knobs["distance"])) + sharers * (_PAGE + _LINE)
         return Step({"additions": _ADDITIONS * ranks}, held * ranks)
     if pattern == "flush":

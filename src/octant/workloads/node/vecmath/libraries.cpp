@@ -185,7 +185,7 @@ Implementation<Real> of_vml(Function const& function, Wish const& wish) {
             : mode == low_accuracy ? 4
                                    : half,
             mode != half_the_bits,
-            {{"library", file_of(entry)}, {"symbol", symbol}, {"width", "its own choice"}}};
+            {{"library", file_of(entry)}, {"symbol", symbol}, {"width", "selected by the library"}}};
 }
 
 template <class Real>
@@ -202,7 +202,7 @@ Implementation<Real> compiled_here(Function const& function, Wish const& wish) {
             {},
             strict ? function.libm_ulp : std::max(4.0, function.libm_ulp),
             strict,
-            {{"library", "compiled here"}, {"width", "the compiler's choice"}}};
+            {{"library", "compiled here"}, {"width", "selected by the compiler"}}};
 }
 
 template <class Real>
