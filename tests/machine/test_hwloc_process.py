@@ -17,7 +17,7 @@ from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
 from octant.machine.discover import discover
 from octant.machine.hwloc import _helper, cache, process, source
-from octant.machine.hwloc.lists import completed_files
+from octant.machine.hwloc.lists import complete_files
 from octant.machine.hwloc.process import HelperRequest, export_xml, wheel_library
 from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import FileTree
@@ -298,7 +298,7 @@ def _with(helper: Path, root: Path, inside: str, backend: str = "Linux") -> str:
 def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: Path) -> None:
     """Recordings of version 0.2 have lists only; hwloc reads masks, as kernels write them."""
     tree = trees.InMemory(name)
-    write(tmp_path, completed_files(tree))
+    write(tmp_path, complete_files(tree))
     for path, text in tree.read.items():
         if path.endswith(("_list", "cpulist")):
             mask = path.replace("shared_cpu_list", "shared_cpu_map").replace("cpulist", "cpumap").removesuffix("_list")

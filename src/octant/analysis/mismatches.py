@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.machine.cpusets import parse_cpus
 from octant.mpi.inventory import agrees
-from octant.placement import RankPlace, numbers_text
+from octant.placement import RankPlacement, numbers_text
 from octant.program import is_program
 from octant.record import SMALL_PAGES, Buffer, Point, RankResources
 from octant.store import StoredRun
@@ -34,7 +34,7 @@ _HUGE_SHARE = 0.9  # of the resident bytes; the ends of a buffer may be on small
 _STRAY_SHARE = 0.05  # of the pages that were examined
 
 
-def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[str, ...]:
+def mismatches(places: Sequence[RankPlacement], point: Point, ranks: int) -> tuple[str, ...]:
     """Return the differences between planned and actual ranks, threads, hardware threads and memory.
 
     Args:
@@ -117,7 +117,7 @@ def _on(asked: str, buffer: Buffer) -> bool:
     return buffer.huge_share <= 1 - _HUGE_SHARE if asked == "base" else buffer.huge_share >= _HUGE_SHARE
 
 
-def _rank_of_program(place: RankPlace, given: RankResources) -> list[str]:
+def _rank_of_program(place: RankPlacement, given: RankResources) -> list[str]:
     """Return the threads of a user's program that may run outside the placement of their rank."""
     asked = frozenset().union(*place.threads)
     outside = [mask for mask in given.thread_masks if not asked.issuperset(mask)]
@@ -125,7 +125,7 @@ def _rank_of_program(place: RankPlace, given: RankResources) -> list[str]:
     return found + _memory_differences(place, given)
 
 
-def _rank(place: RankPlace, given: RankResources) -> list[str]:
+def _rank(place: RankPlacement, given: RankResources) -> list[str]:
     found = []
     if len(given.thread_masks) != len(place.threads):
         found.append(f"{len(place.threads)} threads requested, it has {len(given.thread_masks)}")
@@ -138,7 +138,7 @@ def _rank(place: RankPlace, given: RankResources) -> list[str]:
     return found + _memory_differences(place, given)
 
 
-def _memory_differences(place: RankPlace, given: RankResources) -> list[str]:
+def _memory_differences(place: RankPlacement, given: RankResources) -> list[str]:
     found = []
     pages: Counter[int] = Counter()
     for buffer in given.buffers:

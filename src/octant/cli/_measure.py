@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from octant.machine import Machine
-    from octant.mpi.settings import MpiWords
+    from octant.mpi.settings import MpiSettings
     from octant.request import Request
     from octant.runs.durations import Durations
     from octant.runs.exit_reasons import ExitReason
@@ -63,20 +63,20 @@ def create(
     )
 
 
-def settings_of(words: Sequence[str]) -> MpiWords:
+def settings_of(words: Sequence[str]) -> MpiSettings:
     """Read the MPI settings of `--mpi`; settings without effect on this library are reported and ignored."""
     from octant.mpi.inventory import linked
-    from octant.mpi.settings import MpiWords, read
+    from octant.mpi.settings import MpiSettings, read
 
     if not words:
-        return MpiWords({}, ())
+        return MpiSettings({}, ())
     settings = read(words, linked())
     for text in settings.without_effect:
         typer.echo(f"octant: {text}; the setting is ignored", err=True)
     return settings
 
 
-def prove(settings: MpiWords, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
+def prove(settings: MpiSettings, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
     """Verify the MPI settings, also those of the environment if ranks communicate, and print the results."""
     import os
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from octant.launchers._reading import LauncherReading
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement, RankPlace
+from octant.placement import Placement, RankPlacement
 from octant.placement.nonempty import NonEmptySet
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, PlacementRequest
@@ -48,7 +48,7 @@ def siblings_used(sets: Sequence[CpuSet], topology: Topology) -> int:
     return max((len(core & held) for held in sets for core in topology.groups("core")), default=1)
 
 
-def cores_each(place: RankPlace, topology: Topology) -> int:
+def cores_each(place: RankPlacement, topology: Topology) -> int:
     """Return the number of cores that a rank touches."""
     return sum(1 for core in topology.groups("core") if core & place.cpus)
 
@@ -208,7 +208,7 @@ def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[Placement
     too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
     try:
         plan(topology, replace(request, ranks=too_many, oversubscribe=False))
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         if refusal.largest is not None:
             ranks = refusal.largest.ranks
             return replace(request, ranks=ranks), (f"no number of ranks given: the maximum of {ranks} is assumed",)
@@ -232,9 +232,9 @@ def reading_of_masks(
     request = recognise(sets, topology, threads)
     try:
         ranks = plan(topology, request).ranks
-    except DoesNotFit:
+    except DoesNotFitError:
         ranks = tuple(
-            RankPlace.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
+            RankPlacement.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
         )
     return LauncherReading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
 

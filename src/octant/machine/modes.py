@@ -10,7 +10,7 @@ _NAMES = {"AuthenticAMD": "NPS", "HygonGenuine": "NPS", "GenuineIntel": "SNC"}
 _MOST_NPS = 4
 
 
-def numa_mode(machine: Machine) -> str:
+def describe_numa_mode(machine: Machine) -> str:
     """`4 NUMA domains a package (NPS4), 2 L3 caches in each`; of memory nodes without cores nothing is said."""
     top = machine.topology
     packages, nodes = top.groups("package"), [node.cpus for node in top.numa if node.cpus]

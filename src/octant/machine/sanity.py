@@ -15,16 +15,16 @@ _SHOWN = 3
 """Contradictions of one kind that are listed; of more, their number is."""
 
 
-def checked(machine: Machine) -> Machine:
+def check_machine(machine: Machine) -> Machine:
     """Return the machine with a consistent topology; each contradiction becomes one of its disagreements."""
-    topology, found = checked_topology(machine.topology)
+    topology, found = make_consistent(machine.topology)
     if topology == machine.topology:
         return machine
     new = tuple(one for one in found if one not in machine.disagreements)
     return replace(machine, topology=topology, disagreements=(*machine.disagreements, *new))
 
 
-def checked_topology(topology: Topology) -> tuple[Topology, tuple[Disagreement, ...]]:
+def make_consistent(topology: Topology) -> tuple[Topology, tuple[Disagreement, ...]]:
     """Return a topology in which parts nest and sets lie inside the machine, and what was contradictory.
 
     A consistent topology is returned unchanged. Afterwards hardware threads are unique; cores nest in packages; those

@@ -117,12 +117,12 @@ def belongs_to(name: str, library: str) -> bool:
     return _owner(name) == library
 
 
-def is_of_mpi(name: str) -> bool:
+def is_mpi_variable(name: str) -> bool:
     """Whether the tables of the MPI libraries have this variable, also under another prefix of the same library."""
     return any(entry(key, renamed(key, name)) for key in _OF_MPI)
 
 
-def of_mpi(names: Iterable[str]) -> list[str]:
+def select_mpi_variables(names: Iterable[str]) -> list[str]:
     """Those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
     return [name for name in names if _owner(name)]
 

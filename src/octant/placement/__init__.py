@@ -8,7 +8,7 @@ from octant.placement.nonempty import NonEmptySet
 
 
 @dataclass(frozen=True)
-class RankPlace:
+class RankPlacement:
     """Where one rank of one node goes."""
 
     rank: int
@@ -53,7 +53,7 @@ class RankPlace:
 class Placement:
     """A request planned on one topology. `remarks` state what may be unexpected."""
 
-    ranks: tuple[RankPlace, ...]
+    ranks: tuple[RankPlacement, ...]
     remarks: tuple[str, ...] = ()
 
 

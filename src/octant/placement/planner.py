@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
-from octant.placement import Placement, RankPlace, numbers_text
+from octant.placement import Placement, RankPlacement, numbers_text
 from octant.placement.remarks import remarks
 from octant.placement.request import PAGE_BYTES, SMT_ALL, Memory, PlacementRequest
 from octant.placement.sanity import check, may_share
@@ -19,7 +19,7 @@ from octant.units import bytes_text
 _SCATTER = ("package", "numa", "l3")
 
 
-class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
+class DoesNotFitError(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
     """A request that the machine cannot hold. `largest` is the nearest that it can, or `None`."""
 
     def __init__(self, reason: str, largest: PlacementRequest | None) -> None:
@@ -46,11 +46,11 @@ def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[Pag
     """
     try:
         return plan_or_suggest(topology, request, page_sizes)
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         fits = _fitting(topology, refusal.largest, page_sizes) if refusal.largest else None
         if fits == refusal.largest:
             raise
-        raise DoesNotFit(refusal.reason, fits) from None
+        raise DoesNotFitError(refusal.reason, fits) from None
 
 
 def plan_or_suggest(
@@ -83,7 +83,7 @@ def _finish(
     home = _homes(topology)
     for rank, sets in enumerate(threads):
         memory = _memory(topology, request, rank, frozenset().union(*sets), home)
-        ranks.append(RankPlace.of_threads(rank, sets, memory, places[rank] if places else ()))
+        ranks.append(RankPlacement.of_threads(rank, sets, memory, places[rank] if places else ()))
     notes = (*remarks(tuple(ranks), topology), *_partly_bound(ranks, request, home))
     if request.near == "adapter":
         notes = (
@@ -141,7 +141,7 @@ def _by_slots(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     free, size = slots(topology, request), request.threads
     need = request.ranks * size
     if need > len(free) and not (request.oversubscribe and free):
-        raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
+        raise DoesNotFitError(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
     if request.order == "compact" or size > len(free):  # a rank that has more threads than there are places is anywhere
         free = free * -(-need // len(free))
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
@@ -290,7 +290,7 @@ def _by_units(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     blocks = _blocks(topology, request)
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
-        raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
+        raise DoesNotFitError(_too_few_units(topology, request), _largest_units(topology, request, capacity))
     paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
     order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
@@ -329,14 +329,14 @@ def _explicit(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     for rank, cpus in enumerate(request.cpus):
         outside = frozenset(cpus) - topology.allowed
         if outside:
-            raise DoesNotFit(
+            raise DoesNotFitError(
                 f"cannot put rank {rank} on hardware threads {numbers_text(outside)} (this job may use "
                 f"{numbers_text(topology.allowed)})",
                 None,
             )
         size = len(cpus) // request.threads
         if not size and not request.oversubscribe:
-            raise DoesNotFit(
+            raise DoesNotFitError(
                 f"cannot put {request.threads} threads of rank {rank} on {len(cpus)} hardware threads",
                 replace(request, threads=min(len(c) for c in request.cpus)),
             )
@@ -354,7 +354,7 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
     local = replace(request, torus=(), map=(), map_file="", order="compact")
     per_node = len(slots(topology, local)) // request.threads
     if not per_node:
-        raise DoesNotFit(_too_many(topology, request, len(slots(topology, local))), None)
+        raise DoesNotFitError(_too_many(topology, request, len(slots(topology, local))), None)
     shape = (*request.torus, per_node)
     most = math.prod(shape)
     if request.map:
@@ -362,14 +362,14 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
         wrong = next((rank for rank, place in enumerate(places) if place[-1] >= per_node), None)
         if wrong is not None:
             fit = sum(1 for _ in itertools.takewhile(lambda place: place[-1] < per_node, request.map))
-            raise DoesNotFit(
+            raise DoesNotFitError(
                 f"cannot put rank {wrong} of the map at place {places[wrong][-1]} of its node, which holds {per_node} "
                 f"ranks x {request.threads} threads",
                 replace(request, ranks=fit) if fit else None,
             )
     elif request.ranks > most:
         size = "x".join(str(n) for n in shape)
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot map {request.ranks} ranks on {size} places; the most is {most}", replace(request, ranks=most)
         )
     else:
@@ -381,21 +381,21 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
 def _check_memory(topology: Topology, request: PlacementRequest) -> None:
     if not topology.numa and request.memory.policy not in ("default", "local"):
         why = "NUMA nodes are not stated"
-        raise DoesNotFit(f"cannot use memory={request.memory} ({why})", replace(request, memory=Memory()))
+        raise DoesNotFitError(f"cannot use memory={request.memory} ({why})", replace(request, memory=Memory()))
     known = {node.os for node in topology.numa}
     missing = set(request.memory.nodes) - known
     if missing:
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot use memory node {numbers_text(missing)} (this machine has {numbers_text(known)})",
             None,
         )
     forbidden = set(request.memory.nodes) & topology.forbidden_nodes()
     if forbidden:
         usable = numbers_text(node.os for node in topology.usable_nodes())
-        raise DoesNotFit(f"cannot use memory node {numbers_text(forbidden)} (this job may use {usable})", None)
+        raise DoesNotFitError(f"cannot use memory node {numbers_text(forbidden)} (this job may use {usable})", None)
     empty = set(request.memory.nodes) - {node.os for node in topology.usable_nodes()}
     if empty:
-        raise DoesNotFit(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
+        raise DoesNotFitError(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
 
 
 def _check_cores(topology: Topology, request: PlacementRequest) -> None:
@@ -404,16 +404,18 @@ def _check_cores(topology: Topology, request: PlacementRequest) -> None:
         return
     if request.smt > topology.smt():
         have = "1 hardware thread" if topology.smt() == 1 else f"{topology.smt()} hardware threads at most"
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot use {request.smt} hardware threads per core (a core has {have})",
             replace(request, smt=topology.smt()),
         )
     if request.kind != "any" and (topology.kinds is None or any(kind.rank is None for kind in topology.kinds)):
         why = "contradict each other or the cores" if topology.kinds is None else "are not ranked"
         why = "are not known; hwloc tells them: install it" if topology.caches is None else why
-        raise DoesNotFit(f"cannot choose {request.kind} cores (kinds of cores {why})", replace(request, kind="any"))
+        raise DoesNotFitError(
+            f"cannot choose {request.kind} cores (kinds of cores {why})", replace(request, kind="any")
+        )
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
-        raise DoesNotFit("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
+        raise DoesNotFitError("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
 
 
 def _check_caches(topology: Topology, request: PlacementRequest) -> None:
@@ -428,7 +430,7 @@ def _check_caches(topology: Topology, request: PlacementRequest) -> None:
             order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
         )
         why = "it is not known which hardware threads share a cache; `octant machine` says why"
-        raise DoesNotFit(f"cannot use {asked} ({why})", plain)
+        raise DoesNotFitError(f"cannot use {asked} ({why})", plain)
 
 
 def _fitting(
@@ -440,7 +442,7 @@ def _fitting(
         tried.append(request)
         try:
             plan_or_suggest(topology, request, page_sizes)
-        except DoesNotFit as refusal:
+        except DoesNotFitError as refusal:
             if refusal.largest is None:
                 return None
             request = refusal.largest
@@ -453,7 +455,7 @@ def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> N
     size = PAGE_BYTES.get(request.pages)
     if size is not None and size not in [page.size_bytes for page in page_sizes]:
         known = ", ".join(bytes_text(page.size_bytes) for page in page_sizes)
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot use pages of {bytes_text(size)} (the system has {known})",
             replace(request, pages="default"),
         )
@@ -477,14 +479,14 @@ def _memory(
     if every and policy == "interleave":
         return every
     stated = Memory("bind", every) if every and policy == "bind" else Memory()
-    raise DoesNotFit(
+    raise DoesNotFitError(
         f"cannot use memory={request.memory} for rank {rank} (no memory is known to be local to its "
         f"hardware threads {numbers_text(cpus)})",
         replace(request, memory=stated),
     )
 
 
-def _partly_bound(ranks: Sequence[RankPlace], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
+def _partly_bound(ranks: Sequence[RankPlacement], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
     """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
     if request.memory != Memory("bind"):
         return []

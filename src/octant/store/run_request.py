@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
-from octant.placement import RankPlace
+from octant.placement import RankPlacement
 from octant.record import Natural, RecordError
 from octant.record.writer import seal, unseal
 from octant.renamed import current_knobs, current_metric, current_workload
@@ -339,7 +339,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     if request is None or Launch(request, start.repeat).key != key:
         raise RecordError(f"the launch {start.launch} was not requested")
     places = tuple(
-        RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
+        RankPlacement.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
         Launch(request, start.repeat, _current_knobs(request.subject, start.knobs)), tuple(start.words),

@@ -35,7 +35,7 @@ _FAILED_S = 3600
 """How long a failure is kept: it may be that of a machine under heavy load."""
 
 
-def cached(produce: Callable[[], str]) -> str:
+def cached_xml(produce: Callable[[], str]) -> str:
     """Return the XML of this machine from the cache, or what `produce` returns, which is kept.
 
     A failure of the library is kept too, for a while: a library that hangs would cost every command its time limit.

@@ -8,7 +8,7 @@ from octant.failure import Refusal
 from octant.machine import Machine, Processor, Topology
 from octant.machine.hwloc.process import NoHwlocError
 from octant.machine.hwloc.source import from_synthetic, from_xml
-from octant.machine.hwloc.xml import known_sum, read_machine, read_xml
+from octant.machine.hwloc.xml import total_memory, read_machine, read_xml
 from octant.untrusted import exists, read_text
 
 _READABLE = re.compile(r"<topology\b[^>]*\bversion=\"[23]\.")
@@ -35,7 +35,9 @@ def load_machine(source: str | Path) -> Machine:
             what = "is empty" if not text.strip() else "is not XML"
             raise ValueError(f"cannot read the machine {str(source)!r} (the file {what}); {_HINT}")
         topology = read_synthetic(text)
-        return Machine(name, topology, Processor(None, "", "unknown", frozenset(), None), known_sum(topology.numa), ())
+        return Machine(
+            name, topology, Processor(None, "", "unknown", frozenset(), None), total_memory(topology.numa), ()
+        )
     try:
         return read_machine(from_xml(text, f"the XML file {str(source)!r}"), name)
     except NoHwlocError:

@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from octant.machine.cpus import CPU as _CPU
-from octant.machine.hwloc.cache import cached
+from octant.machine.hwloc.cache import cached_xml
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.inputs import input_files, input_links
-from octant.machine.hwloc.lists import completed_files, states_cpus
+from octant.machine.hwloc.lists import complete_files, states_cpus
 from octant.machine.hwloc.process import HelperRequest, export_xml
 from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import FileTree
@@ -29,7 +29,9 @@ def this_machine() -> str:
         NoHwlocError: there is no libhwloc.
         ValueError: see `export_xml`.
     """
-    return cached(lambda: export_xml(HelperRequest("this machine", "system", "try a recording of it", wall_s=_LIVE_S)))
+    return cached_xml(
+        lambda: export_xml(HelperRequest("this machine", "system", "try a recording of it", wall_s=_LIVE_S))
+    )
 
 
 def recorded_tree(recording: Path | FileTree) -> str:
@@ -65,7 +67,7 @@ def recorded_tree(recording: Path | FileTree) -> str:
 
 def _completed(tree: FileTree, copy: Path) -> str:
     """Return the root that hwloc can read: that of the tree, or of a copy with the masks that the tree lacks."""
-    files = completed_files(tree)
+    files = complete_files(tree)
     if not files:
         return str(tree.root.resolve())
     links = input_links(tree)

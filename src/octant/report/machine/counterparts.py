@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from octant.catalogue import Counterpart, Setting, documents
 from octant.catalogue.lookup import is_named, plain
-from octant.mpi.neutral import acceptance, find, read_value
+from octant.mpi.neutral import find_support, find, read_value
 
 _EVIDENCE = {
     "effect": "launched with MPI, and the change was seen",
@@ -52,7 +52,7 @@ def today_text(settings: Sequence[Setting], width: int) -> str:
     for number, neutral in enumerate(dict.fromkeys(one.neutral for one in settings if "=" in one.neutral)):
         rows.append(command(f"octant run p2p --mpi {neutral}", width, "" if number else "with Octant"))
         name, _equals, text = neutral.partition("=")
-        accepted = acceptance(setting, read_value(setting, text)) if (setting := find(name)) else None
+        accepted = find_support(setting, read_value(setting, text)) if (setting := find(name)) else None
         if accepted and not accepted.everywhere:
             texts = [f"Accepted by {', '.join(accepted.by)}.", *(f"Refused by {why}." for why in accepted.refused_by)]
             rows += [row("", one, width) for one in texts]

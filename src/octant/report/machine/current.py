@@ -7,7 +7,7 @@ from msgspec import to_builtins
 from octant.catalogue.current_settings import CurrentSetting, libraries, removal_text
 from octant.mpi import neutral
 from octant.mpi.current import (
-    Found,
+    SettingMatch,
     best_proof,
     find,
     find_words,
@@ -108,7 +108,7 @@ def current_json(name: str, value: str, inventory: Inventory | None) -> list[dic
     ]
 
 
-def _entry_text(found: Found, value: str, inventory: Inventory | None, width: int) -> str:
+def _entry_text(found: SettingMatch, value: str, inventory: Inventory | None, width: int) -> str:
     setting, library = found.setting, found.library
     alias = f", another name of {setting.name}" if found.name != setting.name else ""
     remarks, older = value_remarks(found, value), older_names(found)
@@ -152,7 +152,7 @@ def _values_text(setting: CurrentSetting) -> str:
     return ", ".join(filter(None, [kind, setting.range])) + (f"; {words}" if words else "")
 
 
-def _line(found: Found, value: str) -> str:
+def _line(found: SettingMatch, value: str) -> str:
     """Return the line that applies a setting; an option that only enables something has no value."""
     line = found.library.option_line if found.name.startswith("-") else found.library.line
     if found.name.startswith("-"):
@@ -163,7 +163,7 @@ def _line(found: Found, value: str) -> str:
     return line.format(name=found.name, value=value)
 
 
-def _purpose_rows(found: Found) -> list[tuple[str, str]]:
+def _purpose_rows(found: SettingMatch) -> list[tuple[str, str]]:
     """Return the neutral settings and the counterparts in other libraries, with labels."""
     held = purpose(found)
     rows = [("" if number else "with Octant", neutral_text(name)) for number, name in enumerate(held.neutral)]

@@ -187,7 +187,7 @@ def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
     return "\n".join(lines)
 
 
-def neutral_text(setting: neutral.Neutral, library: neutral.Library | None, width: int) -> str:
+def neutral_text(setting: neutral.NeutralSetting, library: neutral.Library | None, width: int) -> str:
     """Return the meaning, values and an example of a neutral setting; then its variables in one library, or in all."""
     shown = setting.maps
     if library is not None:  # with any transport
@@ -207,7 +207,7 @@ def neutral_text(setting: neutral.Neutral, library: neutral.Library | None, widt
     return "\n\n".join(filter(None, blocks))
 
 
-def example(setting: neutral.Neutral) -> str:
+def example(setting: neutral.NeutralSetting) -> str:
     """Return a value to try: that of an old setting, or one that most of the first libraries can express."""
     old = [one.neutral.partition("=")[2] for one in published() if one.neutral.startswith(f"{setting.name}=")]
     if setting.values:
@@ -217,7 +217,7 @@ def example(setting: neutral.Neutral) -> str:
     return old[0] if old else usual.get(setting.kind, str(max(2, setting.least)))
 
 
-def _neutral_row(one: neutral.Row, width: int) -> str:
+def _neutral_row(one: neutral.LibraryMapping, width: int) -> str:
     """Return evidence, library, version and transport; the variables; and what is not possible."""
     if one.cannot:
         return row("cannot", f"{one.where}: {one.cannot}", width)

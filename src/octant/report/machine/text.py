@@ -12,7 +12,7 @@ from rich.text import Text
 from octant.machine import LAST_CACHE, Cache, CpuSet, Machine, PageSize, Topology
 from octant.machine.codec import to_json
 from octant.machine.cpusets import cpus_text
-from octant.machine.modes import numa_mode
+from octant.machine.modes import describe_numa_mode
 from octant.placement.draw import NO_MEMORY
 from octant.report.tables.layout import text_table
 from octant.report.terminal import render
@@ -165,7 +165,7 @@ def instructions(flags: frozenset[str]) -> str:
 
 def _facts(machine: Machine) -> Iterator[tuple[str, str]]:
     yield "instruction sets", instructions(machine.processor.flags) or "not stated"
-    yield "NUMA mode", numa_mode(machine)
+    yield "NUMA mode", describe_numa_mode(machine)
     yield from _topology_facts(machine)
     yield "page sizes", pages_text(machine.page_sizes) or "not known"
     yield from setting_texts(machine.system)
