@@ -18,7 +18,7 @@ from octant.analysis.names import short_name
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, UTILISATION
 from octant.analysis.summary import Summary, summarise
-from octant.placement import RankPlace
+from octant.placement import RankPlacement
 from octant.program import ProgramValue
 from octant.record import Point
 from octant.report.charts.pictures import pictures
@@ -207,7 +207,7 @@ def test_what_the_guard_noted_casts_doubt(tmp_path: Path, note: str, kind: str, 
 
 
 def test_the_placement_of_a_program_is_as_asked_where_its_threads_stay_within_it(tmp_path: Path) -> None:
-    place = RankPlace.of_threads(0, ({0}, {1}), ())
+    place = RankPlacement.of_threads(0, ({0}, {1}), ())
     within = one_point(tmp_path / "a", Seen(ranks=[RankSeen(cpus=(0,), masks=((0, 1),))]))
     assert mismatches([place], within, 1) == (), "one of two threads worked, where it may"
     outside = one_point(tmp_path / "b", Seen(ranks=[RankSeen(cpus=(0, 2), masks=((0, 1), (1, 2, 3)))]))

@@ -174,7 +174,7 @@ def test_a_proposal_that_an_installed_library_refuses_says_so_and_who_accepts_it
         assert (f"Refused by {title}" in text) == bool(why), (title, why)
     own = neutral.find(proposal.partition("=")[0])
     assert own is not None
-    accepted = neutral.acceptance(own, neutral.read_value(own, proposal.partition("=")[2]))
+    accepted = neutral.find_support(own, neutral.read_value(own, proposal.partition("=")[2]))
     assert accepted.by, "a proposal that no library accepts is none"
     assert (f"Accepted by {', '.join(accepted.by)}." in text) == any(refused.values())
 
@@ -188,7 +188,7 @@ def test_the_library_that_is_installed_accepts_what_the_answer_says(
     live = linked()
     own = neutral.find(proposal.partition("=")[0])
     assert own is not None
-    accepted = neutral.acceptance(own, neutral.read_value(own, proposal.partition("=")[2]))
+    accepted = neutral.find_support(own, neutral.read_value(own, proposal.partition("=")[2]))
     title = {"mpich": "MPICH 5", "openmpi": "Open MPI 5"}.get(live.library, "")
     if not live.version.startswith("5") or not title or settings.library_of(live, {}).infiniband:
         pytest.skip("needs MPICH 5 or Open MPI 5, without an InfiniBand adapter")
@@ -221,7 +221,7 @@ def test_what_a_setting_stands_for_is_a_value_of_that_setting() -> None:
 
 
 @pytest.mark.parametrize("setting", neutral.settings(), ids=lambda setting: setting.name)
-def test_a_neutral_setting_shows_its_variables_and_an_example_that_is_read(setting: neutral.Neutral) -> None:
+def test_a_neutral_setting_shows_its_variables_and_an_example_that_is_read(setting: neutral.NeutralSetting) -> None:
     neutral.read_value(setting, example(setting))
     for width in (60, 80, 160):
         text = neutral_text(setting, None, width)

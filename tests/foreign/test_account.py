@@ -10,7 +10,7 @@ import pytest
 from foreign_outputs import FILES, figures, text_of, tool_of
 from octant import foreign, registry
 from octant.failure import Refusal
-from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._account import KnownLines, known_lines, nearest, settle
 from octant.foreign._clean import clean
 from octant.foreign._plausible import measured
@@ -19,7 +19,7 @@ SAYING = [Line(number, text) for number, text in enumerate(["Tool 1.0", "N : 5",
 
 
 def table(line: int, *scope: tuple[int, int]) -> Table:
-    return Table(f"test {line}", line, (Row(line, {}, (Value("time", 1.0, "s", line),)),), scope=scope)
+    return Table(f"test {line}", line, (ImportedRow(line, {}, (ImportedValue("time", 1.0, "s", line),)),), scope=scope)
 
 
 def known(tmp_path: Path) -> KnownLines | None:
@@ -107,15 +107,15 @@ def test_copies_of_a_program_are_refused() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan, 2.4e-301])
 def test_values_that_nobody_can_have_measured_are_left_out_and_listed(value: float) -> None:
-    check = Value("residual", 0.0, "1", 9, 16.0)
-    rows = (Row(1, {}, (Value("rate", value, "flop/s", 1), Value("time", 2.0, "s", 1), check)),)
+    check = ImportedValue("residual", 0.0, "1", 9, 16.0)
+    rows = (ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1), ImportedValue("time", 2.0, "s", 1), check)),)
     (kept,), (remark,) = measured((Table("a", 1, rows),))
-    assert kept.rows[0].values == (Value("time", 2.0, "s", 1), check)
+    assert kept.rows[0].values == (ImportedValue("time", 2.0, "s", 1), check)
     assert remark.startswith("1 value of zero or out of any plausible range, not measured: rate ")
     assert remark.endswith(" flop/s (line 1)")
-    named = Row(1, {}, (Value("rate", value, "flop/s", 1, printed="HPL_Tflops=x"), check))
+    named = ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1, printed="HPL_Tflops=x"), check))
     assert measured((Table("a", 1, (named,)),))[1][0].endswith(" not measured: HPL_Tflops=x (line 1)")
-    only = (Row(1, {}, (Value("rate", value, "flop/s", 1), check)),)
+    only = (ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1), check)),)
     assert measured((Table("a", 1, only),))[0] == ()
 
 

@@ -7,7 +7,7 @@ import pytest
 from foreign_outputs import figures, text_of, value
 from octant import foreign
 from octant.failure import Exit, Refusal
-from octant.foreign import Table, Value
+from octant.foreign import ImportedValue, Table
 
 HPL = text_of("hpl-2.3.txt")
 
@@ -25,7 +25,10 @@ def names(table: Table) -> list[list[str]]:
 def test_the_word_of_linpack_counts_where_its_residual_would_pass() -> None:
     said = HPL.replace("5.10773301e+05", "1.0e+00")
     values = foreign.read("hpl", said).tables[1].rows[0].values
-    assert values[-2:] == (Value("residual", 1.0, "1", 34, 16.0), Value("verification", 1.0, "1", 34, 0.0))
+    assert values[-2:] == (
+        ImportedValue("residual", 1.0, "1", 34, 16.0),
+        ImportedValue("verification", 1.0, "1", 34, 0.0),
+    )
 
 
 def test_linpack_without_a_verdict_is_named_and_left_out() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from foreign_outputs import FILES, described, figures, read, text_of, tool_of, value
 from octant import foreign
 from octant.failure import Exit, Refusal
-from octant.foreign._rates import MEGABYTES, Stated, solve
+from octant.foreign._rates import MEGABYTES, StatedRate, solve
 from octant.foreign._text import Rounded, number_of
 
 EVERY = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -155,7 +155,7 @@ def test_factors_and_megabytes_are_solved_from_the_rows() -> None:
     for factor in (0.5, 1.0, 2.0, 4.0):
         for megabyte in MEGABYTES:
             rows = [
-                Stated(size, Rounded(t, 5e-9), Rounded(round(factor * size / t / megabyte, 2), 5e-3))
+                StatedRate(size, Rounded(t, 5e-9), Rounded(round(factor * size / t / megabyte, 2), 5e-3))
                 for size, t in ((1024, 12.34e-6), (65536, 98.76e-6))
             ]
             found = solve(rows, (1.0, 2.0, 4.0, 0.5), "here")
@@ -272,7 +272,9 @@ def test_any_text_is_read_or_refused(tool: str, text: str) -> None:
 
 
 def test_names_are_ours_where_we_measure_the_same() -> None:
-    assert foreign.named("imb", "PingPong").workload == "mpi/p2p"
-    assert foreign.named("imb", "Truly_passive_put").workload == "imported/imb_truly_passive_put"
-    assert foreign.named("osu", "MPI All-to-All Personalized Exchange Latency Test").knobs == {"pattern": "alltoall"}
-    assert re.fullmatch(r"imported/[a-z0-9_]+", foreign.named("npb", "../../x; rm -rf\n$(y)").workload)
+    assert foreign.find_octant_name("imb", "PingPong").workload == "mpi/p2p"
+    assert foreign.find_octant_name("imb", "Truly_passive_put").workload == "imported/imb_truly_passive_put"
+    assert foreign.find_octant_name("osu", "MPI All-to-All Personalized Exchange Latency Test").knobs == {
+        "pattern": "alltoall"
+    }
+    assert re.fullmatch(r"imported/[a-z0-9_]+", foreign.find_octant_name("npb", "../../x; rm -rf\n$(y)").workload)

@@ -69,7 +69,7 @@ def test_a_test_of_two_ranks_has_two_with_any_accelerator(title: str, kind: str)
     (table,) = foreign.read("osu", osu(title=f"MPI{kind} {title}")).tables
     assert table.ranks == 2
     assert table.knobs.get("accelerator", "") == kind[1:].lower().replace(" ", "_")
-    workload = foreign.named("osu", table.benchmark, table.knobs).workload
+    workload = foreign.find_octant_name("osu", table.benchmark, table.knobs).workload
     assert workload.startswith("imported/") == (bool(kind) or title == "Multi-threaded Latency")
 
 
@@ -264,13 +264,13 @@ def test_rates_of_messages_are_checked_against_their_number() -> None:
 
 
 def test_what_is_measured_under_other_conditions_has_no_workload_of_ours() -> None:
-    assert foreign.named("imb", "Bcast", ["root", "buffers"]).workload == "mpi/collective"
+    assert foreign.find_octant_name("imb", "Bcast", ["root", "buffers"]).workload == "mpi/collective"
     for knob in ("map", "sync", "check", "memory", "contig_type"):
-        assert foreign.named("imb", "Bcast", [knob]).workload == "imported/imb_bcast"
-    assert foreign.named("osu", "MPI Latency Test", ["memory"]) == foreign.named(
+        assert foreign.find_octant_name("imb", "Bcast", [knob]).workload == "imported/imb_bcast"
+    assert foreign.find_octant_name("osu", "MPI Latency Test", ["memory"]) == foreign.find_octant_name(
         "osu", "MPI Latency Test", ["accelerator"]
     )
-    assert foreign.named("osu", "MPI Latency Test", ["memory"]).ranks == 2
+    assert foreign.find_octant_name("osu", "MPI Latency Test", ["memory"]).ranks == 2
 
 
 @pytest.mark.parametrize("name", ["Multi-Bcast", "(Multi-)Bcast", "Bcast"])

@@ -106,5 +106,5 @@ def test_tables_of_a_file_have_one_megabyte() -> None:
 
 
 def test_a_benchmark_that_we_do_not_measure_has_a_name_of_its_tool() -> None:
-    assert foreign.named("imb", "_Un known_").workload == "imported/imb_un_known"
-    assert foreign.named("none", "PingPong").workload == "imported/none_pingpong"
+    assert foreign.find_octant_name("imb", "_Un known_").workload == "imported/imb_un_known"
+    assert foreign.find_octant_name("none", "PingPong").workload == "imported/none_pingpong"

@@ -40,7 +40,7 @@ def test_a_column_that_is_not_known_is_reported_and_changes_no_other() -> None:
 def test_mixed_precision_is_another_benchmark() -> None:
     (table,) = read("hpl-mxp-21.4.txt").tables
     assert table.benchmark == "hpl_mxp"
-    assert foreign.named("hpl", "hpl_mxp").workload == "imported/hpl_hpl_mxp"
+    assert foreign.find_octant_name("hpl", "hpl_mxp").workload == "imported/hpl_hpl_mxp"
     assert [one.name for one in table.rows[0].values] == ["rate", "rate_factor", "t_factor", "t_refine", "residual"]
     titled = foreign.read("hpl", NVIDIA.replace("HPLinpack 2.1", "HPL-MxP-NVIDIA 25.4.0"))
     assert [one.benchmark for one in titled.tables] == ["hpl_mxp"]
@@ -74,13 +74,13 @@ def test_emulated_double_precision_is_another_cell() -> None:
         return [table.knobs.get("double") for table in foreign.read("hpl", text).tables]
 
     assert double("HPL_EMULATE_DOUBLE_PRECISION=1") == ["emulated"]
-    assert foreign.named("hpl", "hpl", {"double": "emulated"}).workload == "imported/hpl_hpl", (
+    assert foreign.find_octant_name("hpl", "hpl", {"double": "emulated"}).workload == "imported/hpl_hpl", (
         "compared with none of ours"
     )
     single = NVIDIA.replace("T/V", "- The relative machine precision (eps) is taken to be 5.960464e-08\nT/V")
     (table,) = foreign.read("hpl", single).tables
-    assert foreign.named("hpl", table.benchmark, table.knobs).workload == "imported/hpl_hpl"
-    assert foreign.named("hpl", "hpl", {"n": "5"}).workload == "hpcc/hpl"
+    assert foreign.find_octant_name("hpl", table.benchmark, table.knobs).workload == "imported/hpl_hpl"
+    assert foreign.find_octant_name("hpl", "hpl", {"n": "5"}).workload == "hpcc/hpl"
     assert double("HPL_EMULATE_DOUBLE_PRECISION=0") == double("") == [None]
 
 

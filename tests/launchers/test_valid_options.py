@@ -14,7 +14,7 @@ from octant.launchers import Syntax, from_syntax, to_every_syntax, to_syntax, tr
 from octant.machine import Cpu, NumaNode, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.machine.sanity import checked_topology
-from octant.placement import Placement, RankPlace, mask_text, planner, set_text
+from octant.placement import Placement, RankPlacement, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
@@ -162,7 +162,7 @@ def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> 
 @pytest.mark.parametrize("name", ["numactl", "slurm", "hwloc"])
 def test_a_memory_option_without_a_node_is_refused_by_rank(name: str) -> None:
     """Whoever makes such a placement: the line cannot be written."""
-    place = RankPlace.of_threads(0, [{0}], ())
+    place = RankPlacement.of_threads(0, [{0}], ())
     with pytest.raises(Refusal, match=r"memory of rank 0 .*hardware threads 0.*memory=bind:0"):
         to_syntax(name, Placement((place,)), PlacementRequest(memory=Memory("bind")), seventeen())
 
@@ -170,26 +170,26 @@ def test_a_memory_option_without_a_node_is_refused_by_rank(name: str) -> None:
 def test_a_set_for_an_option_has_a_member() -> None:
     for wrong in ((), (-1, 2)):
         with pytest.raises(Refusal, match="hardware threads of rank 3"):
-            RankPlace.of_threads(3, [{1}, wrong], ())
+            RankPlacement.of_threads(3, [{1}, wrong], ())
     empty = frozenset[int]()
     with pytest.raises(Refusal):
         set_text(empty)  # type: ignore[arg-type]  # what the type checker refuses
     with pytest.raises(Refusal):
         mask_text(empty)  # type: ignore[arg-type]  # what the type checker refuses
     with pytest.raises(Refusal):
-        RankPlace.of_threads(0, [], ())
+        RankPlacement.of_threads(0, [], ())
     held = NonEmptySet({4, 5}, "threads")
     assert (set_text(held), mask_text(held)) == ("4-5", "0x30")
 
 
-def refused(places: Iterable[RankPlace]) -> str:
+def refused(places: Iterable[RankPlacement]) -> str:
     with pytest.raises(Refusal) as refusal:
         check(Placement(tuple(places)), seventeen(), frozenset(range(4)), shared=False)
     return str(refusal.value)
 
 
 def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
-    of = RankPlace.of_threads
+    of = RankPlacement.of_threads
     good = (of(0, [{0}], ()), of(1, [{2}, {3}], (1,)))
     assert check(Placement(good), seventeen(), frozenset(range(4)), shared=False).ranks == good
     assert "rank 1 (there is no hardware thread 9" in refused([good[0], of(1, [{2, 9}], ())])

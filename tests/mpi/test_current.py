@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from octant.catalogue.current_settings import libraries
 from octant.catalogue.lookup import edits
-from octant.mpi.current import Found, find, find_words, installed_text, join_words, purpose, suggest, value_remarks
+from octant.mpi.current import (
+    SettingMatch,
+    find,
+    find_words,
+    installed_text,
+    join_words,
+    purpose,
+    suggest,
+    value_remarks,
+)
 from octant.mpi.inventory import Inventory, parse_mpivars
 from octant.report.machine import settings as writer
 from octant.report.machine.current import INFERRED, current_json, current_text, words_text
@@ -289,7 +298,9 @@ def test_settings_of_one_purpose_are_counterparts(name: str, other: str) -> None
 def test_every_counterpart_has_a_page_of_its_own_and_is_not_removed() -> None:
     for held, one in NAMES:
         for other in (
-            name for names in purpose(Found(_KEYS[held.title], held, one, one.name)).names.values() for name in names
+            name
+            for names in purpose(SettingMatch(_KEYS[held.title], held, one, one.name)).names.values()
+            for name in names
         ):
             assert find(other), (one.name, other)
             assert not find(other)[0].setting.gone(), (one.name, other)

@@ -6,7 +6,7 @@ import pytest
 
 from octant.mpi import neutral
 from octant.mpi.inventory import parse_mpivars, parse_ompi_info
-from octant.mpi.neutral import CannotExpressError, Library, Wanted
+from octant.mpi.neutral import CannotExpressError, Library, VariableValue
 from paths import DATA
 
 MPICH = Library("mpich", "5.0.2", "ch4:ucx ofi", "ucx")
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def mapped(library: Library, *words: str) -> dict[str, str]:
-    asked: list[tuple[str, dict[str, Wanted]]] = []
+    asked: list[tuple[str, dict[str, VariableValue]]] = []
     for word in words:
         name, _, text = word.partition("=")
         setting = neutral.find(name)
@@ -194,7 +194,9 @@ def test_a_receive_buffer_smaller_than_one_message_is_refused() -> None:
 
 def test_lists_of_what_is_used_and_left_out_combine() -> None:
     def together(one: str, other: str) -> str:
-        return neutral.combine([("a", {"UCX_TLS": Wanted(one)}), ("b", {"UCX_TLS": Wanted(other)})])["UCX_TLS"]
+        return neutral.combine([("a", {"UCX_TLS": VariableValue(one)}), ("b", {"UCX_TLS": VariableValue(other)})])[
+            "UCX_TLS"
+        ]
 
     assert together("^posix,sysv", "^sysv,cma") == "^posix,sysv,cma"
     assert together("tcp,sm,self", "^posix,sysv,cma") == "tcp,self"

@@ -18,7 +18,7 @@ from octant.launch.execute import ProcessOutcome
 from octant.mpi import neutral, proof, settings
 from octant.mpi.inventory import Inventory, agrees, linked, parse_mpivars
 from octant.mpi.neutral import Library
-from octant.mpi.proof import CannotStartError, Probed
+from octant.mpi.proof import CannotStartError, ProbeResult
 from octant.store import ProvenSetting, Store
 from paths import DATA, NO_OPENMPI, OPENMPI_KERNELS, ROOT, Octant
 
@@ -27,7 +27,7 @@ MPICH = dataclasses.replace(
 )
 LIBRARY = Library("mpich", "5.0.2", "ch4:ucx ofi", "ucx")
 QUIET = {"seconds": 0.2, "cpu_s": 0.2, "yields": 0.0, "sleeps": 0.0, "voluntary": 0.0, "involuntary": 0.0}
-PLAIN = Probed(2, 2, "single", 2, {}, 5e-7, 8112, 0, 4, {**QUIET, "yields": 50_000.0}, True, "")
+PLAIN = ProbeResult(2, 2, "single", 2, {}, 5e-7, 8112, 0, 4, {**QUIET, "yields": 50_000.0}, True, "")
 
 
 def proven(*words: str, outside: Mapping[str, str] | None = None, **seen: Any) -> tuple[ProvenSetting, ...]:
@@ -146,7 +146,7 @@ def test_memory_that_is_slow_for_a_while_is_no_network() -> None:
 
 
 def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() -> None:
-    def start(variables: Mapping[str, str], _words: Sequence[str]) -> Probed:
+    def start(variables: Mapping[str, str], _words: Sequence[str]) -> ProbeResult:
         if variables:
             raise CannotStartError("no active messages transport to <no debug data>")
         return PLAIN
@@ -157,7 +157,7 @@ def test_settings_with_which_mpi_does_not_start_are_refused_with_what_it_said() 
 
 
 def test_a_machine_on_which_mpi_does_not_start_at_all_is_not_blamed_on_a_setting() -> None:
-    def never(_variables: Mapping[str, str], _words: Sequence[str]) -> Probed:
+    def never(_variables: Mapping[str, str], _words: Sequence[str]) -> ProbeResult:
         raise CannotStartError("no endpoints")
 
     read = settings.read(["rails=2"], MPICH, {})
@@ -168,7 +168,7 @@ def test_a_machine_on_which_mpi_does_not_start_at_all_is_not_blamed_on_a_setting
 
 
 def test_what_the_site_needs_stays_set_while_a_setting_is_compared_with_the_default() -> None:
-    def start(variables: Mapping[str, str], _words: Sequence[str]) -> Probed:
+    def start(variables: Mapping[str, str], _words: Sequence[str]) -> ProbeResult:
         if variables.get("FI_PROVIDER") == "":
             raise CannotStartError("no provider")
         return dataclasses.replace(PLAIN, latency_s=6e-6) if variables else PLAIN

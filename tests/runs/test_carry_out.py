@@ -19,7 +19,7 @@ from octant.failure import Exit, Refusal, worst
 from octant.launch import Planned
 from octant.launch.bind import refusal_path
 from octant.launch.execute import ProcessOutcome
-from octant.placement import RankPlace
+from octant.placement import RankPlacement
 from octant.record import Failure, Point
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.runs.carry_out import Batch, Decide, LaunchStart, carry_out, in_turn
@@ -243,7 +243,7 @@ def test_a_launch_that_cannot_be_planned_is_a_failure_of_its_own(store: Store) -
 
 def test_what_was_decided_is_on_disk_before_it_starts(store: Store) -> None:
     run = store.create("q", machine(), REQUESTS[:1])
-    places = (RankPlace.of_threads(0, ({0}, {4}), (1,)),)
+    places = (RankPlacement.of_threads(0, ({0}, {4}), (1,)),)
 
     def start(*_: object) -> ProcessOutcome:
         (plan,) = store.read(run.id).plans.values()

@@ -15,7 +15,7 @@ from octant.analysis.names import short_name
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 from octant.machine import Cpu
 from octant.record.written import seal
 from octant.report.export import tidy
@@ -250,7 +250,7 @@ def test_the_same_output_twice_is_no_second_launch(store: Store, tmp_path: Path)
 
 def test_short_names_have_the_knobs_that_tell_figures_apart(tmp_path: Path) -> None:
     def names(*knobs: dict[str, str], threads: int | None = 1) -> list[str]:
-        rows = (Row(1, {}, (Value("rate", 1e9, "flop/s", 1),)),)
+        rows = (ImportedRow(1, {}, (ImportedValue("rate", 1e9, "flop/s", 1),)),)
         tables = tuple(Table("LU", 1, rows, one, 2 if threads else 1, threads) for one in knobs)
         run = create(Store(tmp_path / str(knobs)), "npb", [(tmp_path / "a.txt", Output("NPB", "1", "", tables))])
         return [short_name(figure) for figure in summarise(run).figures]

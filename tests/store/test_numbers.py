@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from octant.analysis.summary import summarise
 from octant.cli import application
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 from octant.report.export import tidy
 from octant.store import Store
 from octant.store.imported import create
@@ -22,8 +22,11 @@ LONG = re.compile(r"\d{18}|0\.0{13}|\b[1-9]\d{6,}\.\d|\b\d\.\d{7,}")
 def run_with(store: Store, factor: float) -> str:
     tables = []
     for line, number in enumerate((TINY, SMALL, HUGE, 1.0), 1):
-        values = (Value("rate", number * factor, "flop/s", line), Value("time", number * factor, "s", line))
-        rows = (Row(line, {}, (*values, Value("residual", number, "1", line, HUGE))),)
+        values = (
+            ImportedValue("rate", number * factor, "flop/s", line),
+            ImportedValue("time", number * factor, "s", line),
+        )
+        rows = (ImportedRow(line, {}, (*values, ImportedValue("residual", number, "1", line, HUGE))),)
         tables.append(Table("hpl", line, rows, {"n": str(line)}, 2))
     output = Output("HPCC", "1", str(factor), tuple(tables))
     return create(store, "hpcc", [(Path(f"{factor}.txt"), output)], "far").id

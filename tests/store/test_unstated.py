@@ -14,7 +14,7 @@ from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import Summary, summarise
 from octant.benchmarks import BenchmarkArguments, benchmarks
 from octant.cli import application
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 from octant.record import RecordError
 from octant.record.lines import read_line
 from octant.record.written import point_line, seal
@@ -37,13 +37,17 @@ def store(tmp_path: Path) -> Store:
 
 
 def loop(ranks: int | None, threads: int | None, rate: float = 5e9, line: int = 1) -> Table:
-    row = Row(line, {"bytes": TRIAD["bytes"]}, (Value("bandwidth", rate, "B/s", line),))
+    row = ImportedRow(line, {"bytes": TRIAD["bytes"]}, (ImportedValue("bandwidth", rate, "B/s", line),))
     return Table("stream", line, (row,), {"kernel": "triad"}, ranks, threads)
 
 
 def message(ranks: int | None, seconds: float = 1e-6) -> Table:
     return Table(
-        BARRIER, 1, (Row(1, {}, (Value("t_avg", seconds, "s", 1), Value("time", seconds, "s", 1))),), {}, ranks
+        BARRIER,
+        1,
+        (ImportedRow(1, {}, (ImportedValue("t_avg", seconds, "s", 1), ImportedValue("time", seconds, "s", 1))),),
+        {},
+        ranks,
     )
 
 
@@ -134,7 +138,7 @@ def test_an_unknown_number_of_threads_is_a_remark(store: Store) -> None:
 
 
 def test_benchmarks_print_what_is_not_stated(store: Store) -> None:
-    rows = (Row(1, {}, (Value("rate", 2e9, "flop/s", 1),)),)
+    rows = (ImportedRow(1, {}, (ImportedValue("rate", 2e9, "flop/s", 1),)),)
     summary = run_of(store, Table("hpl", 1, rows, {"n": "100"}, None, None), tool="hpcc")
     shown = benchmark_table.text(summary, benchmarks()["hpcc"])
     assert "HPL, ranks not stated, n=100" in shown
@@ -142,7 +146,7 @@ def test_benchmarks_print_what_is_not_stated(store: Store) -> None:
     assert done.exit_code == 0, done.output
     assert "HPL_Tflops=0.002" in done.output
     assert "Procs" not in done.output
-    sizes = tuple(Row(n, {"bytes": str(n)}, (Value("time", 1e-6, "s", n),)) for n in (1, 2))
+    sizes = tuple(ImportedRow(n, {"bytes": str(n)}, (ImportedValue("time", 1e-6, "s", n),)) for n in (1, 2))
     pingpong = run_of(store, Table(PINGPONG, 1, sizes, {}, None), tool="imb")
     for style in ("imb", "osu", "octant"):
         assert "#processes = not stated" in benchmark_table.text(

@@ -14,7 +14,7 @@ from fake_run import fake_run, machine, write_run
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
 from octant.machine import codec
-from octant.placement import RankPlace
+from octant.placement import RankPlacement
 from octant.record import RecordError
 from octant.record.written import seal, unseal
 from octant.request import Launch, Presentation, Request, Shape, Subject
@@ -54,8 +54,8 @@ ASKED = RunRequest(
 )  # fmt: skip
 PLANNED = Planned(
     Launch(REQUEST, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
-    (RankPlace.of_threads(0, ({0}, {1}), (0,)),
-     RankPlace.of_threads(1, ({2, 3},), (1, 2))),
+    (RankPlacement.of_threads(0, ({0}, {1}), (0,)),
+     RankPlacement.of_threads(1, ({2, 3},), (1, 2))),
     11.5, 22.5, "0123456789abcdef",
 )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from octant import foreign
-from octant.foreign import Output, Value
+from octant.foreign import ImportedValue, Output
 from paths import DATA
 
 FOLDER = DATA / "foreign"
@@ -50,7 +50,7 @@ def _count(number: int | None, what: str) -> str:
     return f"{what} not stated" if number is None else f"{number} {what}"
 
 
-def _described(value: Value) -> str:
+def _described(value: ImportedValue) -> str:
     bound = "" if value.bound is None else f", bound {value.bound:g}"
     group = f", group {value.group}" if value.group else ""
     return f"{value.line}: {value.name} {value.value:.9g} {value.unit}{bound}{group}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from octant.machine.cpusets import parse_cpus
 from octant.mpi.inventory import agrees
-from octant.placement import RankPlace, numbers_text
+from octant.placement import RankPlacement, numbers_text
 from octant.program import is_program
 from octant.record import SMALL_PAGES, Buffer, Given, Point
 from octant.store import StoredRun
@@ -34,7 +34,7 @@ _HUGE_SHARE = 0.9  # of the resident bytes: the ends of a buffer may lie on smal
 _STRAY_SHARE = 0.05  # of the pages that were looked at
 
 
-def mismatches(places: Sequence[RankPlace], point: Point, ranks: int) -> tuple[str, ...]:
+def mismatches(places: Sequence[RankPlacement], point: Point, ranks: int) -> tuple[str, ...]:
     """Sentences on ranks, threads, hardware threads and memory that are not where they were asked to be.
 
     Args:
@@ -115,7 +115,7 @@ def _on(asked: str, buffer: Buffer) -> bool:
     return buffer.huge_share <= 1 - _HUGE_SHARE if asked == "base" else buffer.huge_share >= _HUGE_SHARE
 
 
-def _rank_of_program(place: RankPlace, given: Given) -> list[str]:
+def _rank_of_program(place: RankPlacement, given: Given) -> list[str]:
     """Threads of a user's program that may run elsewhere: how many it has, and where within its place, is its own."""
     asked = frozenset().union(*place.threads)
     outside = [mask for mask in given.thread_masks if not asked.issuperset(mask)]
@@ -126,7 +126,7 @@ def _rank_of_program(place: RankPlace, given: Given) -> list[str]:
     return found + _memory_differences(place, given)
 
 
-def _rank(place: RankPlace, given: Given) -> list[str]:
+def _rank(place: RankPlacement, given: Given) -> list[str]:
     found = []
     if len(given.thread_masks) != len(place.threads):
         found.append(f"{len(place.threads)} threads asked, {len(given.thread_masks)} given")
@@ -139,7 +139,7 @@ def _rank(place: RankPlace, given: Given) -> list[str]:
     return found + _memory_differences(place, given)
 
 
-def _memory_differences(place: RankPlace, given: Given) -> list[str]:
+def _memory_differences(place: RankPlacement, given: Given) -> list[str]:
     found = []
     pages: Counter[int] = Counter()
     for buffer in given.buffers:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from octant.machine import Machine
-    from octant.mpi.settings import MpiWords
+    from octant.mpi.settings import MpiSettings
     from octant.request import Request
     from octant.runs.durations import Durations
     from octant.runs.ends import End
@@ -58,20 +58,20 @@ def create(
     )
 
 
-def settings_of(words: Sequence[str]) -> MpiWords:
+def settings_of(words: Sequence[str]) -> MpiSettings:
     """The settings of the MPI library that `--mpi` names; those without effect here are named and left out."""
     from octant.mpi.inventory import linked
-    from octant.mpi.settings import MpiWords, read
+    from octant.mpi.settings import MpiSettings, read
 
     if not words:
-        return MpiWords({}, ())
+        return MpiSettings({}, ())
     settings = read(words, linked())
     for text in settings.without_effect:
         typer.echo(f"octant: {text}; left out", err=True)
     return settings
 
 
-def prove(settings: MpiWords, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
+def prove(settings: MpiSettings, request: Request, to: Store) -> tuple[ProvenSetting, ...]:
     """Tries the settings, and those of the environment where ranks communicate, and says what came of it."""
     import os
 

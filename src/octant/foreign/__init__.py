@@ -44,8 +44,8 @@ from octant.foreign._account import (
     settle,
 )
 from octant.foreign._clean import clean
-from octant.foreign._names import named
-from octant.foreign._output import Account, Output, Row, Table, Value
+from octant.foreign._names import find_octant_name
+from octant.foreign._output import Account, ImportedRow, ImportedValue, Output, Table
 from octant.foreign._plausible import measured
 from octant.foreign._text import Line, lines_of
 from octant.registry import Entries
@@ -186,13 +186,13 @@ def _has_figures(tool: str, text: str) -> bool:
 __all__ = [
     "MOST_BYTES",
     "Account",
+    "ImportedRow",
+    "ImportedValue",
     "Line",
     "Lines",
     "Output",
-    "Row",
     "Table",
-    "Value",
-    "named",
+    "find_octant_name",
     "read",
     "read_file",
     "summary",

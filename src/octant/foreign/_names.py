@@ -11,7 +11,7 @@ from octant.untrusted import parse_toml
 
 
 @dataclass(frozen=True)
-class Named:
+class OctantName:
     """A benchmark by our names."""
 
     workload: str
@@ -19,7 +19,7 @@ class Named:
     ranks: int | None = None  # by its definition
 
 
-def named(tool: str, benchmark: str, knobs: Collection[str] = ()) -> Named:
+def find_octant_name(tool: str, benchmark: str, knobs: Collection[str] = ()) -> OctantName:
     """What we call a benchmark of a tool; `imported/TOOL_NAME` where we measure nothing alike.
 
     Args:
@@ -28,9 +28,9 @@ def named(tool: str, benchmark: str, knobs: Collection[str] = ()) -> Named:
     slug = slug_of(benchmark)
     entry = _names().get(tool, {}).get(slug)
     if entry is None or not set(_names()["apart"].get(tool, ())).isdisjoint(knobs):
-        return Named(f"imported/{tool}_{slug}", ranks=(entry or {}).get("ranks"))
+        return OctantName(f"imported/{tool}_{slug}", ranks=(entry or {}).get("ranks"))
     rest = {name: str(value) for name, value in entry.items() if name not in ("workload", "ranks")}
-    return Named(entry.get("workload", f"imported/{tool}_{slug}"), rest, entry.get("ranks"))
+    return OctantName(entry.get("workload", f"imported/{tool}_{slug}"), rest, entry.get("ranks"))
 
 
 @functools.cache

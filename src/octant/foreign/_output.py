@@ -27,7 +27,7 @@ class Account:
 
 
 @dataclass(frozen=True)
-class Value:
+class ImportedValue:
     """A number of the file in base units."""
 
     name: str  # "time", "t_max", "bandwidth"
@@ -40,12 +40,12 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Row:
+class ImportedRow:
     """What a file says of one cell."""
 
     line: int
     knobs: Mapping[str, str]
-    values: tuple[Value, ...] = ()
+    values: tuple[ImportedValue, ...] = ()
     failed: str = ""  # why there are no figures: "timed out"
 
 
@@ -55,7 +55,7 @@ class Table:
 
     benchmark: str  # in the tool's words
     line: int
-    rows: tuple[Row, ...]
+    rows: tuple[ImportedRow, ...]
     knobs: Mapping[str, str] = field(default_factory=dict)  # of all rows
     ranks: int | None = 1  # `None`: the file does not state it
     threads: int | None = 1  # of each rank; `None`: the file does not state it

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from octant.foreign._output import Table, Value
+from octant.foreign._output import ImportedValue, Table
 from octant.units import counted
 
 TIMES_S = (1e-15, 1e10)
@@ -12,7 +12,7 @@ RATES_PER_S = (1e-6, 1e24)
 _LISTED = 5
 
 
-def was_measured(value: Value) -> bool:
+def was_measured(value: ImportedValue) -> bool:
     """Return whether a value can have been measured. Checks and shares may be 0, and NaN is the result of a check."""
     if value.bound is not None or (value.unit != "s" and not value.unit.endswith("/s")):
         return True
@@ -20,7 +20,7 @@ def was_measured(value: Value) -> bool:
     return low <= value.value <= high
 
 
-def _as_printed(value: Value) -> str:
+def _as_printed(value: ImportedValue) -> str:
     """Return the name and the number of the tool, or ours if the reader did not keep them."""
     return value.printed or f"{value.name} {value.value:.6g} {value.unit}"
 
@@ -30,7 +30,7 @@ def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, .
 
     A row that has checks alone afterwards, and a table without rows, are left out.
     """
-    missing: list[Value] = []
+    missing: list[ImportedValue] = []
     kept = []
     for table in tables:
         rows = []

@@ -12,7 +12,7 @@ MEGABYTES = (1e6, float(1 << 20))
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedRate:
     """A row that states a rate and what it was made of."""
 
     amount: float  # bytes of one message, or of all that one repetition moves
@@ -35,7 +35,7 @@ class Solution:
     factors: frozenset[float]
 
 
-def solve(rows: Sequence[Stated], factors: Iterable[float], where: str) -> Solution:
+def solve(rows: Sequence[StatedRate], factors: Iterable[float], where: str) -> Solution:
     """The units and factors that fit every row.
 
     Args:

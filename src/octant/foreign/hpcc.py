@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._account import quote
 from octant.foreign._text import Rounded, date_of, number_of, ranks_of, word_of
 
@@ -322,7 +322,7 @@ def _scaled(value: float, power: int) -> float:
 def _table(test: _Test, run: _Run) -> Table | None:
     pairs = run.pairs
     values = [
-        Value(
+        ImportedValue(
             ours, _scaled(pairs[key][1].value, power), unit, pairs[key][0], printed=f"{key}={pairs[key][1].value:.6g}"
         )
         for key, ours, unit, power in test.figures
@@ -335,13 +335,13 @@ def _table(test: _Test, run: _Run) -> Table | None:
     if test.grid and (sides := _grid(pairs, test.grid)):
         knobs["grid"] = f"{sides[0]}x{sides[1]}"
     return Table(
-        test.name, line, (Row(line, {}, (*values, *checks)),), knobs, _ranks(test, pairs), _threads(test, pairs),
+        test.name, line, (ImportedRow(line, {}, (*values, *checks)),), knobs, _ranks(test, pairs), _threads(test, pairs),
         alone=test.name.startswith("Star"), verified=bool(checks) and run.verdict(test.section)[1] != "unchecked",
         started=run.started, scope=((run.begin, run.end),),
     )  # fmt: skip
 
 
-def _checks(test: _Test, run: _Run) -> list[Value]:
+def _checks(test: _Test, run: _Run) -> list[ImportedValue]:
     """Return the checks of a test: its own in the summary, else what its section says, else the word on the whole run.
 
     `Success=0` says that some test failed. Where sections say which, the others are not wrong for that.
@@ -350,17 +350,17 @@ def _checks(test: _Test, run: _Run) -> list[Value]:
     checks = []
     if test.check and test.check[0] in run.pairs and word != "unchecked":
         at, number = run.pairs[test.check[0]]
-        checks.append(Value(test.check[1], number.value, "1", at, test.check[2]))
+        checks.append(ImportedValue(test.check[1], number.value, "1", at, test.check[2]))
     if word == "failed":
-        return [*checks, Value("success", 1.0, "1", line, 0.0)]
+        return [*checks, ImportedValue("success", 1.0, "1", line, 0.0)]
     if checks or run.success is None:
         return checks
     at, right = run.success
     if right:
-        return [Value("success", 0.0, "1", at, 0.0)]
+        return [ImportedValue("success", 0.0, "1", at, 0.0)]
     if all(said == "right" for _, said in run.sections.values()):
-        return [Value("success", 1.0, "1", at, 0.0)]
-    return [Value("success", 0.0, "1", line, 0.0)] if word == "right" else []
+        return [ImportedValue("success", 1.0, "1", at, 0.0)]
+    return [ImportedValue("success", 0.0, "1", line, 0.0)] if word == "right" else []
 
 
 def _count(pairs: _Pairs, key: str) -> int | None:

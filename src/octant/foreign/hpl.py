@@ -8,7 +8,7 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._text import date_of, number_of, ranks_of, word_of
 
 _TITLE = re.compile(
@@ -64,7 +64,7 @@ class _Found:
     started: str = ""
     end: int = 0  # the last line that can change its figures
     bound: float | None = None  # of its residual, if it is not that of the run
-    checks: list[Value] = field(default_factory=list)
+    checks: list[ImportedValue] = field(default_factory=list)
 
 
 @dataclass
@@ -199,9 +199,9 @@ class _Reader:
         number, bound = number_of(check[1]), one.bound if one.bound is not None else self.runs[-1].bound
         value = number.value if number else math.nan
         name = f"residual_{len(one.checks) + 1}" if one.checks else "residual"
-        one.checks.append(Value(name, value, "1", line.number, bound))
+        one.checks.append(ImportedValue(name, value, "1", line.number, bound))
         if check[2] == "FAILED" and value <= bound:  # the tool's word counts
-            one.checks.append(Value("verification", 1.0, "1", line.number, 0.0))
+            one.checks.append(ImportedValue("verification", 1.0, "1", line.number, 0.0))
         return True
 
     def head(self, line: Line) -> bool:
@@ -259,7 +259,7 @@ def _table(run: _Run, one: _Found) -> Table | None:
     benchmark = "hpl_mxp" if one.mixed else "hpl"
     figures = [figure for figure in _FIGURES[benchmark] if figure[0] in cells]
     values = [
-        Value(
+        ImportedValue(
             ours,
             numbers[name].value * times,
             unit,
@@ -273,7 +273,7 @@ def _table(run: _Run, one: _Found) -> Table | None:
     knobs |= {"double": "emulated"} if run.emulated else {}
     knobs |= {name: told for name, told in (("build", run.build), ("eps", run.precision)) if told}
     scope = ((run.begin, run.head_end), (one.line, one.end))
-    row = Row(one.line, {}, (*values, *one.checks))
+    row = ImportedRow(one.line, {}, (*values, *one.checks))
     return Table(
         benchmark, one.line, (row,), knobs, rows * columns, None, verified=bool(one.checks), started=one.started,
         scope=scope,

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._imb_head import TITLE, Run, versions
-from octant.foreign._rates import Solution, Stated, common_megabyte, solve
+from octant.foreign._rates import Solution, StatedRate, common_megabyte, solve
 from octant.foreign._rows import looks_like_row
 from octant.foreign._text import Rounded, count_of, number_of, ranks_of, word_of
 
@@ -283,7 +283,7 @@ def _solution(section: _Section) -> Solution | None:
             a, b = numbers[messages].low, numbers[messages].high
             per = Rounded((1 / b + 1 / a) / 2, (1 / a - 1 / b) / 2) if a > 0 else Rounded(math.nan, 0.0)
         if math.isfinite(per.value):
-            stated.append(Stated(size.value, per, numbers[rate]))
+            stated.append(StatedRate(size.value, per, numbers[rate]))
     ranks = section.group_size or section.ranks or 1
     factors = (
         *_FACTORS,
@@ -307,7 +307,7 @@ def _table(section: _Section, megabyte: float | None) -> Table:
             groups = ()
     if section.order and section.order != list(range(len(section.order))) and "map" not in knobs:
         knobs["map"] = word_of("order_" + ".".join(map(str, section.order)))
-    cells: dict[str, list[Row]] = {}
+    cells: dict[str, list[ImportedRow]] = {}
     for found in section.rows:
         row = _row(section, found, megabyte)
         cell = row.knobs.get("bytes", "")
@@ -327,11 +327,11 @@ def _table(section: _Section, megabyte: float | None) -> Table:
     )
 
 
-def _row(section: _Section, found: _Found, megabyte: float | None) -> Row:
+def _row(section: _Section, found: _Found, megabyte: float | None) -> ImportedRow:
     size = found.numbers.get("#bytes")
     knobs = {"bytes": str(round(size.value))} if size else {}
     if found.failed:
-        return Row(found.line, knobs, failed=f"{found.failed} in {section.benchmark}")
+        return ImportedRow(found.line, knobs, failed=f"{found.failed} in {section.benchmark}")
     group = round(found.numbers["Group"].value) if "Group" in found.numbers else 0
     values: list[tuple[str, float, str, float | None]] = []
     for name, number in found.numbers.items():
@@ -348,4 +348,6 @@ def _row(section: _Section, found: _Found, megabyte: float | None) -> Row:
             values.append(("message rate", number.value, "1/s", None))
         elif name == "defects":
             values.append(("defects", number.value, "1", 0.0))
-    return Row(found.line, knobs, tuple(Value(n, v, u, found.line, bound, group) for n, v, u, bound in values))
+    return ImportedRow(
+        found.line, knobs, tuple(ImportedValue(n, v, u, found.line, bound, group) for n, v, u, bound in values)
+    )

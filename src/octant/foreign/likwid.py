@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
-from octant.foreign._rates import Stated, common_megabyte, solve
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
+from octant.foreign._rates import StatedRate, common_megabyte, solve
 from octant.foreign._text import LONGEST_WORD, Rounded, count_of, number_of, ranks_of, word_of
 
 _TEST = re.compile(r"Test:\s*(\S{1,60})")
@@ -143,16 +143,18 @@ def _table(block: _Block, end: int) -> Table | None:
     volume, time = pairs["Data volume (Byte)"][1].value, pairs["Time"][1]
     megabyte: float | None = 1e6
     if volume > 0 and time.value > 0:
-        solution = solve([Stated(volume, time, rate)], (1.0,), f"the rate of {block.test} at line {line}")
+        solution = solve([StatedRate(volume, time, rate)], (1.0,), f"the rate of {block.test} at line {line}")
         megabyte = common_megabyte([solution], "the file")
     flops = pairs.get("Number of Flops", (0, Rounded(1.0, 0.0)))[1].value
     values = []
     for key, (name, unit, scale) in _WANTED.items():
         if key in pairs and (key != "MByte/s" or megabyte) and (key != "MFlops/s" or flops):
             printed = f"{key}: {pairs[key][1].value:.6g}"
-            values.append(Value(name, pairs[key][1].value * scale, unit, pairs[key][0], printed=printed))
+            values.append(ImportedValue(name, pairs[key][1].value * scale, unit, pairs[key][0], printed=printed))
     size = str(round(pairs["Size (Byte)"][1].value))
     first = min(number for number, _ in pairs.values())
     sizes = {"bytes": size} if count_of(size) is not None else {}
     scope = ((block.begin, end),)
-    return Table(block.test, first, (Row(first, sizes, tuple(values)),), block.knobs, 1, block.threads, scope=scope)
+    return Table(
+        block.test, first, (ImportedRow(first, sizes, tuple(values)),), block.knobs, 1, block.threads, scope=scope
+    )

@@ -6,7 +6,7 @@ The title above a block states whether the program is serial, of OpenMP threads,
 import re
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._text import number_of, ranks_of, word_of
 
 _TITLE = re.compile(
@@ -117,21 +117,21 @@ def _table(run: _Run) -> Table | None:
         return f"{key}={pairs[key][1]}"
 
     values = (
-        [Value("rate", rate.value * 1e6, "op/s", pairs["Mop/s total"][0], printed=printed("Mop/s total"))]
+        [ImportedValue("rate", rate.value * 1e6, "op/s", pairs["Mop/s total"][0], printed=printed("Mop/s total"))]
         if rate
         else []
     )
-    values.append(Value("time", seconds.value, "s", line, printed=printed("Time in seconds")))
+    values.append(ImportedValue("time", seconds.value, "s", line, printed=printed("Time in seconds")))
     at, verdict = pairs["Verification"]
     performed = "NOT" not in verdict.upper().split()
     if performed:
-        values.append(Value("verification", float(verdict.upper() != "SUCCESSFUL"), "1", at, 0.0))
+        values.append(ImportedValue("verification", float(verdict.upper() != "SUCCESSFUL"), "1", at, 0.0))
     knobs = {ours: word_of("".join(pairs[key][1].split())) for key, ours in _KNOBS.items() if key in pairs}
     if model := [word for word in re.findall(r"[A-Za-z]+", run.program) if word not in _USUAL]:
         knobs["program"] = word_of("_".join(model).lower())
     knobs |= {"io": run.io} if run.io else {}
     ranks, threads = _shape(run)
-    row = Row(line, {}, tuple(values))
+    row = ImportedRow(line, {}, tuple(values))
     return Table(
         run.name, line, (row,), knobs, ranks, threads, verified=performed, scope=((run.begin, run.end),)
     )  # fmt: skip

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._account import quote
-from octant.foreign._names import named
+from octant.foreign._names import find_octant_name
 from octant.foreign._rows import looks_like_row
 from octant.foreign._text import count_of, number_of, ranks_of, slug_of, word_of
 
@@ -71,7 +71,7 @@ class _Section:
     refused: bool = False
     begin: int = 0  # first line that may change its figures; 0: `line`
     head: tuple[tuple[int, int], ...] = ()  # of the first table of the title
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ImportedRow] = field(default_factory=list)
 
     def again(self, line: Line) -> "_Section":
         """Return another table of the same benchmark, with the same facts so far."""
@@ -141,7 +141,7 @@ def _begun(title: str, line: Line, sides: dict[str, int], before: int) -> _Secti
     found = _ACCELERATOR.search(title)
     plain = title if found is None else title.replace(found[0], found[1])
     plain = re.sub(r"^[A-Za-z]CCL\b", "NCCL", plain.removeprefix("Python "))  # RCCL, XCCL: the same tests
-    ranks = named("osu", plain).ranks
+    ranks = find_octant_name("osu", plain).ranks
     section = _Section(title, line.number, ranks, ranks is not None, found[2] if found else "")
     if found:
         section.knobs["accelerator"] = word_of(found[2].lower())
@@ -179,8 +179,8 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
         lines.use(line)
         sections[-1].ranks = ranks_of(found[1])
         numbers = zip(("t_min", "t_max", "t_avg"), map(number_of, found.groups()[1:]), strict=True)
-        values = (Value(name, n.value / 1e3, "s", line.number) for name, n in numbers if n)
-        sections[-1].rows.append(Row(line.number, {}, tuple(values)))
+        values = (ImportedValue(name, n.value / 1e3, "s", line.number) for name, n in numbers if n)
+        sections[-1].rows.append(ImportedRow(line.number, {}, tuple(values)))
     elif not text.startswith("#"):
         section = sections[-1]
         if rows := (_varied_row if section.windows else _row)(section, line):
@@ -209,7 +209,7 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
         _take_header(sections[-1], line, columns, lines)
 
 
-def _increases(section: _Section, row: Row) -> bool:
+def _increases(section: _Section, row: ImportedRow) -> bool:
     """Return whether the size of a row is above that of the row before it, as in every table that OSU prints."""
     return not section.rows or int(section.rows[-1].knobs.get("bytes", -1)) < int(row.knobs.get("bytes", -1))
 
@@ -258,7 +258,7 @@ def _columns(text: str) -> tuple[str, ...]:
     return tuple(cells)
 
 
-def _row(section: _Section, line: Line) -> list[Row]:
+def _row(section: _Section, line: Line) -> list[ImportedRow]:
     words = line.text.split()
     if len(words) != len(section.columns):
         return []
@@ -272,15 +272,15 @@ def _row(section: _Section, line: Line) -> list[Row]:
         elif name == "Validation":
             if word.lower() not in ("pass", "fail"):
                 return []
-            values.append(Value("validation", float(word.lower() == "fail"), "1", line.number, 0.0))
+            values.append(ImportedValue("validation", float(word.lower() == "fail"), "1", line.number, 0.0))
         elif number is None or (word.isdecimal() and name != "Iterations"):  # OSU prints times and rates with decimals
             return []
         elif name != "Iterations":
             values += _values(section, name, number.value, line.number)
-    return [Row(line.number, knobs, tuple(values))]
+    return [ImportedRow(line.number, knobs, tuple(values))]
 
 
-def _varied_row(section: _Section, line: Line) -> list[Row]:
+def _varied_row(section: _Section, line: Line) -> list[ImportedRow]:
     """The rates of one length with each window."""
     size, *rates = line.text.split()
     numbers = [number for number in map(number_of, rates) if number]
@@ -288,23 +288,25 @@ def _varied_row(section: _Section, line: Line) -> list[Row]:
         return []
     scale, unit = (1e6, "B/s") if section.varied == "bandwidth" else (1.0, "1/s")
     return [
-        Row(
+        ImportedRow(
             line.number,
             {"bytes": str(int(size)), "window": window},
-            (Value(section.varied, number.value * scale, unit, line.number),),
+            (ImportedValue(section.varied, number.value * scale, unit, line.number),),
         )
         for window, number in zip(section.windows, numbers, strict=True)
     ]
 
 
-def _values(section: _Section, name: str, value: float, line: int) -> Iterable[Value]:
+def _values(section: _Section, name: str, value: float, line: int) -> Iterable[ImportedValue]:
     if "MB/s" in name:
         percentile = re.match(r"P[0-9]+", name)
-        return [Value(f"bandwidth_{percentile[0].lower()}" if percentile else "bandwidth", value * 1e6, "B/s", line)]
+        return [
+            ImportedValue(f"bandwidth_{percentile[0].lower()}" if percentile else "bandwidth", value * 1e6, "B/s", line)
+        ]
     if name == "Messages/s":
-        return [Value("message rate", value, "1/s", line)]
+        return [ImportedValue("message rate", value, "1/s", line)]
     if name.startswith("Overlap"):
-        return [Value("overlap_osu", value / 100, "1", line)]
+        return [ImportedValue("overlap_osu", value / 100, "1", line)]
     found = _COLUMN.fullmatch(name)
     plain = slug_of((found and found["time"]) or "time")
     short = plain.removesuffix("_latency").removesuffix("_lat").removesuffix("_tail")
@@ -312,13 +314,13 @@ def _values(section: _Section, name: str, value: float, line: int) -> Iterable[V
     if ours in ("time", "t_avg"):
         ours = "time" if section.one_time else "t_avg"
     every = ["time", ours] if ours in ("t_max", "t_pure") and not section.one_time else [ours]
-    return [Value(one, value / 1e6, "s", line) for one in every]
+    return [ImportedValue(one, value / 1e6, "s", line) for one in every]
 
 
 def _table(section: _Section) -> Table:
     threads = {count for side, count in section.sides.items() if side.startswith("threads")}
     differ = len(set(section.sides.values())) > 1 or not threads
-    rows: dict[tuple[tuple[str, str], ...], Row] = {}
+    rows: dict[tuple[tuple[str, str], ...], ImportedRow] = {}
     for number, row in enumerate(section.rows):
         key = tuple(row.knobs.items()) if section.varied else (("", str(number)),)
         before = rows.get(key)

@@ -6,8 +6,8 @@ Its rate is that of the shortest time, bytes counted as the source names them; i
 import re
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, Row, Table, Value
-from octant.foreign._rates import Stated, common_megabyte, solve
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
+from octant.foreign._rates import StatedRate, common_megabyte, solve
 from octant.foreign._text import Rounded, count_of, number_of, ranks_of, word_of
 
 _VERSION = re.compile(r"STREAM version \$?Revision:\s*([0-9.]+).*", re.IGNORECASE)
@@ -181,7 +181,7 @@ def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
     """A table for each loop."""
     array_bytes = run.elements * run.element if run.elements and run.element else None
     stated = [
-        Stated(_ARRAYS[row.kernel] * array_bytes, row.numbers["t_min"], row.numbers["bandwidth"])
+        StatedRate(_ARRAYS[row.kernel] * array_bytes, row.numbers["t_min"], row.numbers["bandwidth"])
         for row in run.rows
         if array_bytes and all(row.numbers[name].value > 0 for name in ("t_min", "bandwidth") if name in row.numbers)
         if {"t_min", "bandwidth"} <= row.numbers.keys()
@@ -193,15 +193,15 @@ def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
     tables = []
     for read in run.rows:
         values = [
-            Value(ours, number.value * (megabyte or 0), "B/s", read.line, printed=read.printed[ours])
+            ImportedValue(ours, number.value * (megabyte or 0), "B/s", read.line, printed=read.printed[ours])
             if ours == "bandwidth"
-            else Value(ours, number.value, "s", read.line, printed=read.printed[ours])
+            else ImportedValue(ours, number.value, "s", read.line, printed=read.printed[ours])
             for ours, number in read.numbers.items()
             if ours != "bandwidth" or megabyte
         ]
-        values.append(Value("validation", float(verdict[1]), "1", verdict[0], 0.0))
+        values.append(ImportedValue("validation", float(verdict[1]), "1", verdict[0], 0.0))
         size = {"bytes": str(_ARRAYS[read.kernel] * array_bytes)} if array_bytes else {}
-        row = Row(read.line, size, tuple(values))
+        row = ImportedRow(read.line, size, tuple(values))
         scope, knobs = ((run.begin, verdict[0]),), {"kernel": read.kernel.lower()}
         tables.append(Table("stream", read.line, (row,), knobs, run.ranks, run.threads, scope=scope))
     return tables

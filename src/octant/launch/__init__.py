@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from octant.placement import RankPlace
+from octant.placement import RankPlacement
 from octant.request import Launch
 
 
@@ -31,7 +31,7 @@ class Planned:
     words: tuple[str, ...]  # of the command line, the launcher's included
     environment: Mapping[str, str] = field(default_factory=dict)  # what we set, MPI settings included
     launcher: str = "direct"
-    places: tuple[RankPlace, ...] = ()  # of the ranks of one node; empty: nothing was asked of placement
+    places: tuple[RankPlacement, ...] = ()  # of the ranks of one node; empty: nothing was asked of placement
     expected_s: float = 1.0
     timeout_s: float = 60.0
     build: str = ""  # of the kernel (`octant.build.digest`); "": a command line, or a run of an older version

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from octant import build
 from octant.failure import Exit, Refusal, worst
-from octant.placement import Placement, RankPlace, set_text
+from octant.placement import Placement, RankPlacement, set_text
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES, PlacementRequest
 
@@ -69,7 +69,7 @@ def take_refusal(records: Path) -> Refusal | None:
     return Refusal(f"octant-bind: {found[0][1]}", worst(Exit(int(code)) for code, _ in found)) if found else None
 
 
-def _entry(place: RankPlace, request: PlacementRequest) -> list[str]:
+def _entry(place: RankPlacement, request: PlacementRequest) -> list[str]:
     def number_list(numbers: NonEmptySet) -> str:
         return set_text(numbers).replace(",", "+")
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from octant.launch.watch import Watched, WatchedProcess
-from octant.placement import Placement, RankPlace, numbers_text
+from octant.placement import Placement, RankPlacement, numbers_text
 from octant.units import bytes_text
 
 _STRAY_SHARE = 0.05
@@ -77,7 +77,7 @@ def _small_segments(process: WatchedProcess, wanted: Sequence[str]) -> list[str]
     return found
 
 
-def _process(place: RankPlace, process: WatchedProcess) -> list[str]:
+def _process(place: RankPlacement, process: WatchedProcess) -> list[str]:
     found = []
     for thread in process.threads.values():
         outside = thread.mask - place.cpus

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from octant.launchers import LauncherReading, _command, _shared
 from octant.machine import CpuSet, NotKnownError, Topology
-from octant.placement import Placement, RankPlace
+from octant.placement import Placement, RankPlacement
 from octant.placement.expressions import objects
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
@@ -20,7 +20,7 @@ def one_rank(sets: tuple[CpuSet, ...], topology: Topology, notes: list[str]) -> 
     """A reading of the threads of one rank."""
     cpus = frozenset().union(*sets)
     nodes = tuple(node.os for node in topology.numa if node.cpus & cpus)
-    ranks = (RankPlace.of_threads(0, sets, nodes),)
+    ranks = (RankPlacement.of_threads(0, sets, nodes),)
     if len(set(sets)) < len(sets) and sets[0] != topology.allowed:
         notes.append("several threads are bound to one place and share it")
     request = recognise([cpus], topology, len(sets))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from octant.launchers._reading import LauncherReading
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement, RankPlace
+from octant.placement import Placement, RankPlacement
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFit, plan
 from octant.placement.recognise import recognise
@@ -48,7 +48,7 @@ def siblings_used(sets: Sequence[CpuSet], topology: Topology) -> int:
     return max((len(core & held) for held in sets for core in topology.groups("core")), default=1)
 
 
-def cores_each(place: RankPlace, topology: Topology) -> int:
+def cores_each(place: RankPlacement, topology: Topology) -> int:
     """Cores that a rank touches."""
     return sum(1 for core in topology.groups("core") if core & place.cpus)
 
@@ -230,7 +230,7 @@ def reading_of_masks(
         ranks = plan(topology, request).ranks
     except DoesNotFit:
         ranks = tuple(
-            RankPlace.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
+            RankPlacement.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
         )
     return LauncherReading(request, Placement(ranks, facts(ranks, topology)), (*notes, *facts(ranks, topology)))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
-from octant.placement import Placement, RankPlace, numbers_text, set_text
+from octant.placement import Placement, RankPlacement, numbers_text, set_text
 from octant.placement.request import Memory, PlacementRequest
 
 TITLE = "numactl"
@@ -48,7 +48,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
 
 
-def memory_option(request: PlacementRequest, place: RankPlace) -> str:
+def memory_option(request: PlacementRequest, place: RankPlacement) -> str:
     """The option for the request's memory policy, empty for the default one.
 
     Raises:

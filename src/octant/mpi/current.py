@@ -24,7 +24,7 @@ _BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
 
 
 @dataclass(frozen=True)
-class Found:
+class SettingMatch:
     """A setting, the library that has it, and the name under which it was found."""
 
     key: str  # the library's file
@@ -77,7 +77,7 @@ def _opener(word: str) -> str:
     return "name" if plain_word in _BEFORE and (word.startswith("-") or len(plain_word) > 1) else ""
 
 
-def find(text: str) -> tuple[Found, ...]:
+def find(text: str) -> tuple[SettingMatch, ...]:
     """The settings of that name in every library, each once, those of the library whose prefix it has first.
 
     Case, prefixes of the environment and leading `-` do not count; a name with `-` means options of launchers if there
@@ -101,13 +101,13 @@ def find(text: str) -> tuple[Found, ...]:
     ordered = sorted(
         found, key=lambda one: (one.name.startswith("-") != option, one.name != written, not _is_owner(one))
     )
-    once: dict[tuple[str, str], Found] = {}
+    once: dict[tuple[str, str], SettingMatch] = {}
     for one in ordered:
         once.setdefault((one.key, one.setting.name), one)
     return tuple(once.values())
 
 
-def _is_owner(found: Found) -> bool:
+def _is_owner(found: SettingMatch) -> bool:
     """Whether variables that begin so belong to the library, and it does not only list another's."""
     return found.variable.startswith(found.library.prefixes)
 
@@ -140,7 +140,7 @@ _ALIKE = (
 """Words of one meaning in names and meanings; a compound has its parts."""
 
 
-def find_words(text: str) -> tuple[Found, ...]:
+def find_words(text: str) -> tuple[SettingMatch, ...]:
     """The settings that have all the words of a phrase in their names, or else in their meanings.
 
     Removed ones are last, and a name without many further words is before others.
@@ -174,24 +174,24 @@ def _key(text: str) -> str:
 
 
 @functools.cache
-def _every() -> tuple[Found, ...]:
+def _every() -> tuple[SettingMatch, ...]:
     """Each setting of each library under its name."""
-    return tuple(Found(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
+    return tuple(SettingMatch(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
 
 
 @functools.cache
-def _index() -> Mapping[str, tuple[Found, ...]]:
-    index: dict[str, list[Found]] = {}
+def _index() -> Mapping[str, tuple[SettingMatch, ...]]:
+    index: dict[str, list[SettingMatch]] = {}
     for key, library in libraries().items():
         for setting in library.setting:
             for name in setting.names():
-                found = Found(key, library, setting, name)
+                found = SettingMatch(key, library, setting, name)
                 for spelling in dict.fromkeys((_key(name), _key(found.variable))):
                     index.setdefault(spelling, []).append(found)
     return {spelling: tuple(found) for spelling, found in index.items()}
 
 
-def purpose(found: Found) -> Purpose:
+def purpose(found: SettingMatch) -> Purpose:
     """The neutral settings that it belongs to, and the settings of other libraries that serve the same purpose.
 
     Those are first the counterparts that a table states, then what neutral settings set in the other libraries, unless
@@ -218,7 +218,7 @@ def purpose(found: Found) -> Purpose:
     return Purpose(shown, {title: tuple(held) for title, held in grouped.items()})
 
 
-def _neutral_of(found: Found) -> list[neutral.Neutral]:
+def _neutral_of(found: SettingMatch) -> list[neutral.NeutralSetting]:
     """The neutral settings that are the purpose of a setting."""
     variables = {found.library.environment + name for name in found.setting.names()}
     set_by = {name for variable in variables for name in _neutral_by_variable(variable)}
@@ -241,7 +241,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
-def _filled(name: str, found: Found) -> str:
+def _filled(name: str, found: SettingMatch) -> str:
     """A name of a neutral setting with the collective of this setting in place of {WHAT}; empty if it has none."""
     if "{" not in name:
         return name
@@ -250,16 +250,16 @@ def _filled(name: str, found: Found) -> str:
     return re.sub(r"\{what\}", what, name, flags=re.IGNORECASE) if what else ""
 
 
-def _is_about_messages(found: Found) -> bool:
+def _is_about_messages(found: SettingMatch) -> bool:
     return found.library.family in ("mpi", "launcher", "gpu")
 
 
-def _are_related(one: Found, other: Found) -> bool:
+def _are_related(one: SettingMatch, other: SettingMatch) -> bool:
     """Whether a neutral setting means the same in both libraries."""
     return one.library.family == other.library.family or (_is_about_messages(one) and _is_about_messages(other))
 
 
-def _of_knobs(found: Found, own: Sequence[neutral.Neutral]) -> list[str]:
+def _of_knobs(found: SettingMatch, own: Sequence[neutral.NeutralSetting]) -> list[str]:
     """Names of the same knob, unless they belong to other neutral settings: knobs are wider than a purpose."""
     wanted = {one.name for one in own}
     names = []
@@ -273,7 +273,7 @@ def _of_knobs(found: Found, own: Sequence[neutral.Neutral]) -> list[str]:
     return names
 
 
-def _linked(found: Found) -> list[Found]:
+def _linked(found: SettingMatch) -> list[SettingMatch]:
     """Settings that name this one as a counterpart, or that it names."""
     ours = set(found.setting.names())
     return [
@@ -284,7 +284,7 @@ def _linked(found: Found) -> list[Found]:
     ]
 
 
-def older_names(found: Found) -> list[str]:
+def older_names(found: SettingMatch) -> list[str]:
     """Names of the documents whose counterpart today is this setting."""
     ours = {plain(name) for name in (*found.setting.names(), found.variable)}
     once = [o.name for knob in knobs() for o in knob.originals if any(e.name in ours for e in knob.equivalents)]
@@ -296,7 +296,7 @@ _SWITCH_PAIRS = ({"y", "n"}, {"true", "false"})
 _SWITCH_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "1", "0"}
 
 
-def value_remarks(found: Found, value: str) -> list[str]:
+def value_remarks(found: SettingMatch, value: str) -> list[str]:
     """What is wrong with a value: words that are no longer taken, with what takes their place, and unknown words."""
     setting = found.setting
     known = {word.lower() for text in setting.values for word in (text, *words_of(text))}
@@ -312,7 +312,7 @@ def value_remarks(found: Found, value: str) -> list[str]:
     return remarks
 
 
-def best_proof(found: Found) -> tuple[str, str]:
+def best_proof(found: SettingMatch) -> tuple[str, str]:
     """How it was verified: `effect`, `read-back`, `launch` or `documentation`, and what was seen; or a listing."""
     order = ["effect", "read-back", "launch"]
     proofs = {
@@ -329,7 +329,7 @@ def best_proof(found: Found) -> tuple[str, str]:
     return "", ""
 
 
-def inert_note(found: Found) -> str:
+def inert_note(found: SettingMatch) -> str:
     """Why the library lists it without any effect; empty if it has one."""
     notes = [
         e.note or "it changes nothing"
@@ -340,7 +340,7 @@ def inert_note(found: Found) -> str:
     return notes[0] if notes else ""
 
 
-def installed_text(found: Found, known: Inventory | None) -> str:
+def installed_text(found: SettingMatch, known: Inventory | None) -> str:
     """What the installed MPI library does with it; empty where it has nothing to do with MPI."""
     if known is None or found.key not in neutral.TITLES:
         return ""

@@ -52,7 +52,7 @@ class Library:
         return f"{TITLES.get(self.name, self.name)} {self.version}".strip()
 
 
-class Row(InputTable, frozen=True, omit_defaults=True):
+class LibraryMapping(InputTable, frozen=True, omit_defaults=True):
     """What a setting becomes in one library, version and path; `neutral.toml` explains the fields."""
 
     library: LibraryName
@@ -98,7 +98,7 @@ class Row(InputTable, frozen=True, omit_defaults=True):
         return tuple(name for name in dict.fromkeys(self.names()) if name not in self.helpers)
 
 
-class Neutral(InputTable, frozen=True, kw_only=True, omit_defaults=True):
+class NeutralSetting(InputTable, frozen=True, kw_only=True, omit_defaults=True):
     """A setting under a name that belongs to no library."""
 
     name: str
@@ -109,7 +109,7 @@ class Neutral(InputTable, frozen=True, kw_only=True, omit_defaults=True):
     most: int = 2**63 - 1
     values: tuple[str, ...] = ()
     same: Mapping[str, str] = {}
-    maps: tuple[Row, ...]
+    maps: tuple[LibraryMapping, ...]
 
     def allowed(self) -> str:
         """The values that it takes, for people."""
@@ -120,13 +120,13 @@ class Neutral(InputTable, frozen=True, kw_only=True, omit_defaults=True):
         text = bytes_text if self.kind == "bytes" else str
         return f"{text(self.least)} to {text(self.most)}" + (f", or {listed}" if listed else "")
 
-    def rows(self, library: Library) -> tuple[Row, ...]:
+    def rows(self, library: Library) -> tuple[LibraryMapping, ...]:
         """The rows that hold for a library."""
         return tuple(row for row in self.maps if row.holds(library))
 
 
 @dataclass(frozen=True)
-class Value:
+class SettingValue:
     """A value that was read: a number, or a word or text."""
 
     text: str
@@ -134,7 +134,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class VariableValue:
     """What one variable is to be."""
 
     text: str
@@ -152,7 +152,7 @@ def within(version: str, since: str, until: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Acceptance:
+class LibrarySupport:
     """Which libraries can express a value of a setting."""
 
     by: tuple[str, ...]  # the libraries, with versions and paths
@@ -164,7 +164,7 @@ INSTALLED = (Library("mpich", "5.0", "ch4:ucx ofi", "ucx"), Library("openmpi", "
 """The MPI libraries that Octant can be installed with, as they are by default: without an InfiniBand adapter."""
 
 
-def acceptance(setting: Neutral, value: Value) -> Acceptance:
+def find_support(setting: NeutralSetting, value: SettingValue) -> LibrarySupport:
     """Which libraries take a value: those of the table, and of those that Octant installs which do not, and why."""
     refused = []
     for library in INSTALLED:
@@ -176,10 +176,10 @@ def acceptance(setting: Neutral, value: Value) -> Acceptance:
             refused.append(f"{library.title} ({why.replace(' is here', '')})")
     by = list(dict.fromkeys(row.where for row in setting.maps if _takes(row, setting, value)))
     by = [one for one in by if not any(one.startswith(f"{other} over ") for other in by)]
-    return Acceptance(tuple(by), tuple(refused), not refused)
+    return LibrarySupport(tuple(by), tuple(refused), not refused)
 
 
-def _takes(row: Row, setting: Neutral, value: Value) -> bool:
+def _takes(row: LibraryMapping, setting: NeutralSetting, value: SettingValue) -> bool:
     """Whether a row gives the setting this value."""
     if row.cannot or value.text in row.cannot_words:
         return False
@@ -191,13 +191,13 @@ def _takes(row: Row, setting: Neutral, value: Value) -> bool:
 
 
 @functools.cache
-def settings() -> tuple[Neutral, ...]:
+def settings() -> tuple[NeutralSetting, ...]:
     """All of them, in the file's order."""
     table = tomllib.loads((files("octant.mpi") / "neutral.toml").read_text(encoding="utf-8"))
-    return convert(table["setting"], tuple[Neutral, ...])
+    return convert(table["setting"], tuple[NeutralSetting, ...])
 
 
-def find(name: str) -> Neutral | None:
+def find(name: str) -> NeutralSetting | None:
     """The setting of that name or alias, its hyphens also as blanks or `_`."""
     plain = re.sub("[ _]", "-", name.lower())
     return next((s for s in settings() if plain in (re.sub(" ", "-", n) for n in (s.name, *s.aliases))), None)
@@ -215,7 +215,7 @@ def _variables() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
     return plain, tuple(re.compile(re.sub(r"\{\w+\}", "[A-Za-z_]+", name)) for name in every - plain)
 
 
-def read_value(setting: Neutral, text: str) -> Value:
+def read_value(setting: NeutralSetting, text: str) -> SettingValue:
     """A value as the user wrote it.
 
     Raises:
@@ -227,14 +227,14 @@ def read_value(setting: Neutral, text: str) -> Value:
         word = setting.same.get(word, word)
         if word not in setting.values:
             raise ValueError(f"cannot set {setting.name}={text} (no such value); {suggestion(word, setting.values)}")
-        return Value(word)
+        return SettingValue(word)
     patterns = {"names": r"[\w.:/-]+(,[\w.:/-]+)*", "algorithm": r"[a-z_]+:[a-z0-9_]+"}
     if setting.kind in patterns and not re.fullmatch(patterns[setting.kind], text, re.ASCII):
         raise ValueError(f"cannot set {setting.name}={text} (it cannot be read); try {setting.allowed()}")
     if setting.kind in patterns:
-        return Value(text)
+        return SettingValue(text)
     if setting.kind == "seconds":
-        return Value(f"{parse_seconds(text):g}s")
+        return SettingValue(f"{parse_seconds(text):g}s")
     if setting.kind == "count" and not re.fullmatch(r"\d{1,9}", text):
         raise ValueError(f"cannot set {setting.name}={text} (no whole number); try {setting.allowed()}")
     try:
@@ -244,10 +244,12 @@ def read_value(setting: Neutral, text: str) -> Value:
     listed = [int(one) for one in setting.values if one.isdigit()]
     if not setting.least <= found <= setting.most or (listed and found not in listed):
         raise ValueError(f"cannot set {setting.name}={text} (out of range); try {setting.allowed()}")
-    return Value(str(found), found)
+    return SettingValue(str(found), found)
 
 
-def variables(setting: Neutral, value: Value, library: Library, cell_bytes: int = 0) -> dict[str, Wanted]:
+def variables(
+    setting: NeutralSetting, value: SettingValue, library: Library, cell_bytes: int = 0
+) -> dict[str, VariableValue]:
     """The variables that give a setting this value in a library; none where the value is its default.
 
     Args:
@@ -272,9 +274,9 @@ def variables(setting: Neutral, value: Value, library: Library, cell_bytes: int 
         why = "it has no such value" if known else "no variable of it is known"
         raise CannotExpressError(f"{asked} cannot be expressed: {library.title}: {why}; {hint}")
     if not _takes_formula(setting, value):
-        return {name: Wanted(text) for row in fitting for name, text in row.words[value.text].items()}
+        return {name: VariableValue(text) for row in fitting for name, text in row.words[value.text].items()}
     _check_range(setting, value, fitting, library)
-    found: dict[str, Wanted] = {}
+    found: dict[str, VariableValue] = {}
     for name, formula in ((n, f) for row in fitting for n, f in row.set.items()):
         what, _, word = value.text.partition(":")
         own = name.replace("{WHAT}", what.upper()).replace("{what}", what)
@@ -283,7 +285,7 @@ def variables(setting: Neutral, value: Value, library: Library, cell_bytes: int 
         else:
             if formula == "number" and not word.isdigit():
                 raise CannotExpressError(f"{asked} cannot be expressed: {library.title} numbers its algorithms; try 1")
-            found[own] = Wanted({"text": value.text, "word": word, "number": word}.get(formula, formula))
+            found[own] = VariableValue({"text": value.text, "word": word, "number": word}.get(formula, formula))
     return found
 
 
@@ -297,7 +299,7 @@ def acts_between_nodes_only(name: str, library: Library) -> bool:
     return library.name == "openmpi" and library.path == "ob1" and bool(re.match(r"OMPI_MCA_(btl_tcp|mtl)_", name))
 
 
-def combine(asked: Sequence[tuple[str, Mapping[str, Wanted]]]) -> dict[str, str]:
+def combine(asked: Sequence[tuple[str, Mapping[str, VariableValue]]]) -> dict[str, str]:
     """The variables of several settings together.
 
     Args:
@@ -306,7 +308,7 @@ def combine(asked: Sequence[tuple[str, Mapping[str, Wanted]]]) -> dict[str, str]
     Raises:
         ValueError: two of them want different values of one variable.
     """
-    found: dict[str, tuple[str, Wanted]] = {}
+    found: dict[str, tuple[str, VariableValue]] = {}
     for words, wanted in asked:
         for name, one in wanted.items():
             before = found.get(name)
@@ -321,16 +323,18 @@ def combine(asked: Sequence[tuple[str, Mapping[str, Wanted]]]) -> dict[str, str]
     return {name: one.text for name, (_words, one) in found.items()}
 
 
-def cell_bytes_of(wanted: Mapping[str, Wanted]) -> int:
+def cell_bytes_of(wanted: Mapping[str, VariableValue]) -> int:
     """The size of a cell of MPICH's shared memory that these variables ask for; 0: they do not."""
     return int(wanted[CELL].text) if CELL in wanted else 0
 
 
-def _takes_formula(setting: Neutral, value: Value) -> bool:
+def _takes_formula(setting: NeutralSetting, value: SettingValue) -> bool:
     return value.number is not None or setting.kind in ("names", "algorithm", "seconds")
 
 
-def _check_range(setting: Neutral, value: Value, rows: Sequence[Row], library: Library) -> None:
+def _check_range(
+    setting: NeutralSetting, value: SettingValue, rows: Sequence[LibraryMapping], library: Library
+) -> None:
     least = max([setting.least, *(row.least for row in rows if row.least is not None)])
     most = min([setting.most, *(row.most for row in rows if row.most is not None)])
     if value.number is not None and not least <= value.number <= most:
@@ -339,7 +343,7 @@ def _check_range(setting: Neutral, value: Value, rows: Sequence[Row], library: L
         raise CannotExpressError(f"{asked} cannot be expressed: {library.title} takes {ends} ({least} to {most})")
 
 
-def _number(formula: str, value: int, cell_bytes: int, asked: str) -> Wanted:
+def _number(formula: str, value: int, cell_bytes: int, asked: str) -> VariableValue:
     parts = _FORMULA.fullmatch(formula)
     if parts is None:
         raise ValueError(f"cannot read the formula {formula!r} of {asked}")
@@ -354,10 +358,10 @@ def _number(formula: str, value: int, cell_bytes: int, asked: str) -> Wanted:
         found += int(parts[4]) if parts[3] == "+" else -int(parts[4])
     step = int(parts[5] or 1)
     found = -(-found // step) * step
-    return Wanted(str(max(found, int(parts[6] or found))), bool(parts[7]))
+    return VariableValue(str(max(found, int(parts[6] or found))), bool(parts[7]))
 
 
-def _both(name: str, one: Wanted, other: Wanted) -> Wanted | None:
+def _both(name: str, one: VariableValue, other: VariableValue) -> VariableValue | None:
     """What serves two settings; `None` if nothing does."""
     if one.text == other.text:
         return one if other.or_more else other
@@ -369,13 +373,13 @@ def _both(name: str, one: Wanted, other: Wanted) -> Wanted | None:
     return None
 
 
-def _both_lists(one: str, other: str) -> Wanted | None:
+def _both_lists(one: str, other: str) -> VariableValue | None:
     """`^a` and `^b` are `^a,b`; `a,b` and `^b` are `a`; two lists of what is to be used contradict each other."""
     if one.startswith("^") and other.startswith("^"):
-        return Wanted("^" + ",".join(dict.fromkeys([*one[1:].split(","), *other[1:].split(",")])))
+        return VariableValue("^" + ",".join(dict.fromkeys([*one[1:].split(","), *other[1:].split(",")])))
     kept, left_out = (other, one) if one.startswith("^") else (one, other)
     if not left_out.startswith("^"):
         return None
     away = {"sm", *left_out[1:].split(",")} if "posix" in left_out else set(left_out[1:].split(","))
     rest = [part for part in kept.split(",") if part not in away]
-    return Wanted(",".join(rest)) if rest else None
+    return VariableValue(",".join(rest)) if rest else None

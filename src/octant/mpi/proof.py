@@ -17,7 +17,7 @@ from octant.launch.execute import execute
 from octant.mpi.inventory import PROBE, agrees
 from octant.mpi.knobs import of_mpi
 from octant.mpi.neutral import Library, acts_between_nodes_only
-from octant.mpi.settings import MpiWords, Setting
+from octant.mpi.settings import LaunchSetting, MpiSettings
 from octant.store import ProvenSetting, scratch
 from octant.store.environment import may_be_recorded
 from octant.units import bytes_text, si_text
@@ -48,7 +48,7 @@ class CannotStartError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeResult:
     """What the probe saw; what it was not asked for, or cannot see with one rank, is `None`."""
 
     ranks: int
@@ -65,11 +65,13 @@ class Probed:
     said: str = ""  # the end of what the library printed
 
 
-Start = Callable[[Mapping[str, str], Sequence[str]], Probed]
+ProbeStarter = Callable[[Mapping[str, str], Sequence[str]], ProbeResult]
 """Starts the probe with these variables and words."""
 
 
-def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[str, str]) -> tuple[ProvenSetting, ...]:
+def prove(
+    words: MpiSettings, library: Library, start: ProbeStarter, environment: Mapping[str, str]
+) -> tuple[ProvenSetting, ...]:
     """What the settings of a launch do here.
 
     Args:
@@ -98,7 +100,7 @@ def prove(words: MpiWords, library: Library, start: Start, environment: Mapping[
     return tuple(proven)
 
 
-def _through_shared_memory(words: MpiWords, found: Probed, environment: Mapping[str, str]) -> bool:
+def _through_shared_memory(words: MpiSettings, found: ProbeResult, environment: Mapping[str, str]) -> bool:
     """Whether ranks of one node exchange their messages through shared memory, as by default."""
     asked = {(one.setting.name, one.value.text) for one in words.settings}
     off = {("shared-memory", "no"), ("wait-mode", "sleep"), ("asynchronous-progress", "yes")} & asked
@@ -132,7 +134,7 @@ def text(one: ProvenSetting, library: Library) -> str:
     return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"
 
 
-def _by_default(start: Start, words: Sequence[str], environment: Mapping[str, str]) -> Probed:
+def _by_default(start: ProbeStarter, words: Sequence[str], environment: Mapping[str, str]) -> ProbeResult:
     """What the probe sees without any setting; with those of the environment where MPI does not start without them."""
     try:
         return start(dict.fromkeys(environment, ""), words)
@@ -146,7 +148,7 @@ def _by_default(start: Start, words: Sequence[str], environment: Mapping[str, st
         raise Refusal(f"cannot run ({why}); try octant doctor") from error
 
 
-def starter(launcher: str = "", folder: Path | None = None) -> Start:
+def starter(launcher: str = "", folder: Path | None = None) -> ProbeStarter:
     """Starts the probe as the ranks of a launch are started: two of them, or one where two cannot be.
 
     Args:
@@ -155,7 +157,7 @@ def starter(launcher: str = "", folder: Path | None = None) -> Start:
     return functools.partial(_start, launcher, folder)
 
 
-def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], words: Sequence[str]) -> Probed:
+def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], words: Sequence[str]) -> ProbeResult:
     program = build.find(PROBE)
     with scratch.short_lived(shared) as folder:
         output = folder / "seen.json"
@@ -177,7 +179,7 @@ def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], wor
             cause = "" if outcome.timed_out else _first_cause(outcome.errors)
             raise CannotStartError(cause or outcome.reason or "it left nothing behind") from None
     read_back = {name: tuple(spellings) for name, spellings in seen.pop("read_back").items()}
-    return Probed(**seen, read_back=read_back, said=outcome.errors)
+    return ProbeResult(**seen, read_back=read_back, said=outcome.errors)
 
 
 def _first_cause(text: str) -> str:
@@ -189,7 +191,7 @@ def _first_cause(text: str) -> str:
     return (lines or [""])[0][:200]
 
 
-def _no_start(words: MpiWords, error: CannotStartError) -> Refusal:
+def _no_start(words: MpiSettings, error: CannotStartError) -> Refusal:
     if not words.variables:
         why = f"MPI does not start with what the environment sets: {error}"
         return Refusal(f"cannot run ({why}); unset it", Exit.NOT_SUPPORTED)
@@ -198,11 +200,11 @@ def _no_start(words: MpiWords, error: CannotStartError) -> Refusal:
     return Refusal(f"cannot set {' '.join(asked)} ({why}); leave it out", Exit.NOT_SUPPORTED)
 
 
-def _requests(words: MpiWords, name: str) -> bool:
+def _requests(words: MpiSettings, name: str) -> bool:
     return any(one.setting.name == name for one in words.settings)
 
 
-def _probe_words(one: Setting) -> list[str]:
+def _probe_words(one: LaunchSetting) -> list[str]:
     """What the probe is to look at for a setting."""
     name, number = one.setting.name, one.value.number
     if name == "eager-limit" or (name == "bulk-threshold" and not _openmpi(one)):
@@ -212,11 +214,11 @@ def _probe_words(one: Setting) -> list[str]:
     return {"wait-mode": ["wait"], "parameter-checks": ["check"]}.get(name, [])
 
 
-def _openmpi(one: Setting) -> bool:
+def _openmpi(one: LaunchSetting) -> bool:
     return any(name.startswith("OMPI_MCA_") for name in one.variables)
 
 
-def _judge(one: Setting, found: Probed, plain: Probed) -> ProvenSetting:
+def _judge(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> ProvenSetting:
     """What the probe says about a setting: its effect where it shows one, else what was read back."""
     seen = _EFFECTS[one.setting.name](one, found, plain) if one.setting.name in _EFFECTS else None
     by_reading = _from_read_back(one.asked, one.variables, found)
@@ -227,7 +229,7 @@ def _judge(one: Setting, found: Probed, plain: Probed) -> ProvenSetting:
     return ProvenSetting(one.asked, one.variables, by_reading.read_back, "effect", effect, caveat or by_reading.caveat)
 
 
-def _from_read_back(asked: str, variables: Mapping[str, str], found: Probed) -> ProvenSetting:
+def _from_read_back(asked: str, variables: Mapping[str, str], found: ProbeResult) -> ProvenSetting:
     read = {name: found.read_back[name] for name in variables if name in found.read_back}
     wrong = [f"{n} reads back {read[n][-1]}" for n in read if not agrees(variables[n], read[n])]
     unused = [line for line in found.said.splitlines() if "unused environment variable" in line]
@@ -242,7 +244,7 @@ def _with_caveat(one: ProvenSetting, caveat: str) -> ProvenSetting:
     return ProvenSetting(one.asked, one.variables, one.read_back, one.proof, one.effect, both)
 
 
-def _fallen_back(words: MpiWords, library: Library, found: Probed, plain: Probed) -> str:
+def _fallen_back(words: MpiSettings, library: Library, found: ProbeResult, plain: ProbeResult) -> str:
     """Whether messages within the node no longer go through memory, although nothing asked for that."""
     away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep", "asynchronous-progress": "yes"}
     if any(one.setting.name in away and away[one.setting.name] in (None, one.value.text) for one in words.settings):
@@ -257,7 +259,7 @@ def _through_memory(latency_s: float, plain_s: float) -> bool:
     return latency_s < max(_APART * plain_s, _NETWORK_S)
 
 
-def _sooner(found: Probed, again: Probed) -> Probed:
+def _sooner(found: ProbeResult, again: ProbeResult) -> ProbeResult:
     """What was found, with the lesser of both latencies."""
     return replace(found, latency_s=min((s for s in (found.latency_s, again.latency_s) if s is not None), default=None))
 
@@ -266,7 +268,7 @@ Effect = tuple[str, bool] | None
 """What was seen, and whether it is what was asked; `None`: this probe could not see it."""
 
 
-def _edge(one: Setting, found: Probed, _plain: Probed) -> Effect:
+def _edge(one: LaunchSetting, found: ProbeResult, _plain: ProbeResult) -> Effect:
     if found.edge is None:
         return None
     wanted = (one.value.number or 0) - (one.setting.name == "bulk-threshold")
@@ -274,7 +276,7 @@ def _edge(one: Setting, found: Probed, _plain: Probed) -> Effect:
     return largest.get(found.edge, f"the largest eager message is {found.edge} B"), found.edge == wanted
 
 
-def _memory(one: Setting, found: Probed, plain: Probed) -> Effect:
+def _memory(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect:
     if found.latency_s is None or not plain.latency_s or plain.latency_s > _MEMORY_S:
         return None
     through_memory = _through_memory(found.latency_s, plain.latency_s)
@@ -282,7 +284,7 @@ def _memory(one: Setting, found: Probed, plain: Probed) -> Effect:
     return text, through_memory == (one.value.text == "yes")
 
 
-def _copies(one: Setting, found: Probed, _plain: Probed) -> Effect:
+def _copies(one: LaunchSetting, found: ProbeResult, _plain: ProbeResult) -> Effect:
     if found.copies_at is None or found.copies_below is None:
         return None
     if one.value.number is None:
@@ -292,7 +294,7 @@ def _copies(one: Setting, found: Probed, _plain: Probed) -> Effect:
     return text, found.copies_below == 0 and found.copies_at > 0
 
 
-def _wait(one: Setting, found: Probed, plain: Probed) -> Effect:
+def _wait(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect:
     if not found.wait or not plain.wait:
         return None
     counts = {name: found.wait[name] for name in ("yields", "sleeps")}
@@ -303,35 +305,35 @@ def _wait(one: Setting, found: Probed, plain: Probed) -> Effect:
     return text, (counts["yields"] >= _MANY, counts["sleeps"] >= _MANY) == _WAITS[one.value.text]
 
 
-def _checks(one: Setting, found: Probed, _plain: Probed) -> Effect:
+def _checks(one: LaunchSetting, found: ProbeResult, _plain: ProbeResult) -> Effect:
     if found.refuses_negative_count is None:
         return None
     text = f"a count of -1 is {'refused' if found.refuses_negative_count else 'accepted'}"
     return text, found.refuses_negative_count == (one.value.text == "yes")
 
 
-def _threads(one: Setting, found: Probed, plain: Probed) -> Effect:
+def _threads(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect:
     more = found.threads - plain.threads
     return f"{found.threads} threads, by default {plain.threads}", (more > 0) == (one.value.text == "yes")
 
 
-def _level(one: Setting, found: Probed, _plain: Probed) -> Effect:
+def _level(one: LaunchSetting, found: ProbeResult, _plain: ProbeResult) -> Effect:
     return f"MPI_Init gives {found.thread_level}", found.thread_level == one.value.text
 
 
-def _nodes(one: Setting, found: Probed, plain: Probed) -> Effect:
+def _nodes(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect:
     if found.ranks < 2 or plain.node_ranks < 2:
         return None
     apart = (one.value.number or 1) > 1
     return f"{found.node_ranks} of {found.ranks} ranks share a node", (found.node_ranks < plain.node_ranks) == apart
 
 
-def _said(one: Setting, found: Probed, plain: Probed) -> Effect:
+def _said(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect:
     more = len(found.said) > len(plain.said)
     return ("more is printed" if more else "no more is printed"), more == (one.value.text in ("2", "3"))
 
 
-_EFFECTS: Mapping[str, Callable[[Setting, Probed, Probed], Effect]] = {
+_EFFECTS: Mapping[str, Callable[[LaunchSetting, ProbeResult, ProbeResult], Effect]] = {
     "eager-limit": _edge,
     "bulk-threshold": _edge,
     "shared-memory": _memory,

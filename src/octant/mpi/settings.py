@@ -11,26 +11,26 @@ from octant.failure import Exit, Refusal
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, linked
 from octant.mpi.knobs import Problem, belongs_to, check_names, check_values, find, is_of_mpi, knobs, of_mpi
-from octant.mpi.neutral import CannotExpressError, Library, Neutral, Value, Wanted
+from octant.mpi.neutral import CannotExpressError, Library, NeutralSetting, SettingValue, VariableValue
 
 
 @dataclass(frozen=True)
-class Setting:
+class LaunchSetting:
     """One neutral setting of a launch."""
 
     asked: str  # "eager-limit=65536", in the setting's own unit
-    setting: Neutral
-    value: Value
+    setting: NeutralSetting
+    value: SettingValue
     variables: Mapping[str, str]  # what it sets; empty: it is the library's default
 
 
 @dataclass(frozen=True)
-class MpiWords:
+class MpiSettings:
     """What the ranks find in their environment, and what was asked but would have no effect here."""
 
     variables: Mapping[str, str]
     without_effect: tuple[str, ...]
-    settings: tuple[Setting, ...] = ()  # the neutral ones
+    settings: tuple[LaunchSetting, ...] = ()  # the neutral ones
 
 
 def read(
@@ -38,7 +38,7 @@ def read(
     inventory: Inventory,
     environment: Mapping[str, str] | None = None,
     devices: Sequence[str] | None = None,
-) -> MpiWords:
+) -> MpiSettings:
     """The settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
 
     What the library would ignore is left out, so that it is never measured as if it had an effect.
@@ -64,7 +64,7 @@ def read(
     for setting, value in asked:
         _check_devices(setting, value, known_devices() if devices is None else devices)
     settings = _settings(asked, inventory, {**ours, **kept})
-    own = [(f"{name}={value}", {name: Wanted(value)}) for name, value in kept.items()]
+    own = [(f"{name}={value}", {name: VariableValue(value)}) for name, value in kept.items()]
     try:
         together = neutral.combine([*own, *((one.asked, wanted) for one, wanted in settings)])
     except ValueError as error:
@@ -72,8 +72,8 @@ def read(
     refused = [p.text for p in (*check_names(together, inventory), *check_values(together, inventory)) if p.refused]
     if refused:
         raise Refusal("; ".join(refused), Exit.WRONG_WORD)
-    done = (Setting(s.asked, s.setting, s.value, {n: together[n] for n in wanted}) for s, wanted in settings)
-    return MpiWords(together, tuple(problem.text for problem in problems), tuple(done))
+    done = (LaunchSetting(s.asked, s.setting, s.value, {n: together[n] for n in wanted}) for s, wanted in settings)
+    return MpiSettings(together, tuple(problem.text for problem in problems), tuple(done))
 
 
 def known_devices() -> list[str]:
@@ -81,7 +81,7 @@ def known_devices() -> list[str]:
     return sorted(path.name for folder in ("net", "infiniband") for path in Path("/sys/class", folder).glob("*"))
 
 
-def _check_devices(setting: Neutral, value: Value, devices: Sequence[str]) -> None:
+def _check_devices(setting: NeutralSetting, value: SettingValue, devices: Sequence[str]) -> None:
     """A library may use another device without a message. Networks in numbers (`10.0.0.0/8`) are left to it."""
     names = value.text.split(",") if setting.kind == "names" else ()
     for name in names:
@@ -128,12 +128,12 @@ def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: b
 
 
 def _settings(
-    asked: Sequence[tuple[Neutral, Value]], inventory: Inventory, environment: Mapping[str, str]
-) -> list[tuple[Setting, dict[str, Wanted]]]:
+    asked: Sequence[tuple[NeutralSetting, SettingValue]], inventory: Inventory, environment: Mapping[str, str]
+) -> list[tuple[LaunchSetting, dict[str, VariableValue]]]:
     """Each with its variables. What chooses the path comes first, and what counts cells after what sizes them."""
     order = {"transport": 0, "receive-buffer": 2}
-    found: list[tuple[Setting, dict[str, Wanted]]] = []
-    together: dict[str, Wanted] = {}
+    found: list[tuple[LaunchSetting, dict[str, VariableValue]]] = []
+    together: dict[str, VariableValue] = {}
     for setting, value in sorted(asked, key=lambda one: order.get(one[0].name, 1)):
         library = library_of(inventory, {**environment, **{name: wanted.text for name, wanted in together.items()}})
         try:
@@ -141,14 +141,16 @@ def _settings(
         except CannotExpressError as error:
             raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
         together |= own
-        found.append((Setting(f"{setting.name}={value.text}", setting, value, {}), own))
+        found.append((LaunchSetting(f"{setting.name}={value.text}", setting, value, {}), own))
     return found
 
 
-def _split(words: Sequence[str], inventory: Inventory) -> tuple[dict[str, str], list[tuple[Neutral, Value]]]:
+def _split(
+    words: Sequence[str], inventory: Inventory
+) -> tuple[dict[str, str], list[tuple[NeutralSetting, SettingValue]]]:
     """The library's own variables, and the neutral settings with their values."""
     plain: dict[str, str] = {}
-    asked: dict[str, tuple[Neutral, Value]] = {}
+    asked: dict[str, tuple[NeutralSetting, SettingValue]] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name or not value:

@@ -8,7 +8,7 @@ from octant.placement.nonempty import NonEmptySet
 
 
 @dataclass(frozen=True)
-class RankPlace:
+class RankPlacement:
     """Where one rank of one node goes."""
 
     rank: int
@@ -20,7 +20,7 @@ class RankPlace:
     @classmethod
     def of_threads(
         cls, rank: int, threads: Iterable[Iterable[int]], memory: tuple[int, ...], coordinates: tuple[int, ...] = ()
-    ) -> "RankPlace":
+    ) -> "RankPlacement":
         """Return the place of a rank that may use what its threads may use together.
 
         Raises:
@@ -53,7 +53,7 @@ class RankPlace:
 class Placement:
     """A request planned on one topology. `remarks` state what may be unexpected."""
 
-    ranks: tuple[RankPlace, ...]
+    ranks: tuple[RankPlacement, ...]
     remarks: tuple[str, ...] = ()
 
 

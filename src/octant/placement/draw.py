@@ -7,7 +7,7 @@ from html import escape
 from rich.text import Text
 
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement, RankPlace, numbers_text
+from octant.placement import Placement, RankPlacement, numbers_text
 from octant.placement.expressions import objects
 from octant.units import bytes_text
 
@@ -41,10 +41,10 @@ class _Domain:
     rows: tuple[tuple[tuple[_Cell, ...], ...], ...]
 
 
-def _cells(topology: Topology, ranks: Sequence[RankPlace]) -> dict[int, _Cell]:
+def _cells(topology: Topology, ranks: Sequence[RankPlacement]) -> dict[int, _Cell]:
     alone = all(len(place.threads) == 1 or len(set(place.threads)) == 1 for place in ranks)
     found = {}
-    on: dict[int, list[RankPlace]] = {}
+    on: dict[int, list[RankPlacement]] = {}
     for place in ranks:
         for number in place.cpus:
             on.setdefault(number, []).append(place)
@@ -71,7 +71,7 @@ def _short(numbers: list[int]) -> str:
     return text if len(text) <= 5 else f"{numbers[0]}…{numbers[-1]}"
 
 
-def _domains(topology: Topology, ranks: Sequence[RankPlace]) -> Iterator[tuple[int, list[_Domain]]]:
+def _domains(topology: Topology, ranks: Sequence[RankPlacement]) -> Iterator[tuple[int, list[_Domain]]]:
     """Packages with their domains, all hardware threads included, also those that may not be used."""
     cells = _cells(topology, ranks)
     full = replace(topology, allowed=frozenset(cell for cell in cells))
@@ -135,13 +135,13 @@ def _append_cores(text: Text, cores: Sequence[tuple[_Cell, ...]], size: int) -> 
     text.append("\n")
 
 
-def _legend(ranks: Sequence[RankPlace]) -> str:
+def _legend(ranks: Sequence[RankPlacement]) -> str:
     alone = all(len(set(place.threads)) == 1 for place in ranks)
     what = "rank" if alone else "rank.thread"
     return f"a cell is a hardware thread: {what} · idle × not to be used; │ parts cores"
 
 
-def _one_node(placement: Placement) -> tuple[RankPlace, ...]:
+def _one_node(placement: Placement) -> tuple[RankPlacement, ...]:
     """The ranks of the first node; on a torus all nodes are alike."""
     first = placement.ranks[0].coordinates[:-1]
     return tuple(place for place in placement.ranks if place.coordinates[:-1] == first)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.machine import Cpu, CpuSet, NumaNode, PageSize, Topology
-from octant.placement import Placement, RankPlace, numbers_text
+from octant.placement import Placement, RankPlacement, numbers_text
 from octant.placement.remarks import remarks
 from octant.placement.request import PAGE_BYTES, SMT_ALL, Memory, PlacementRequest
 from octant.placement.sanity import check, may_share
@@ -83,7 +83,7 @@ def _finish(
     home = _homes(topology)
     for rank, sets in enumerate(threads):
         memory = _memory(topology, request, rank, frozenset().union(*sets), home)
-        ranks.append(RankPlace.of_threads(rank, sets, memory, places[rank] if places else ()))
+        ranks.append(RankPlacement.of_threads(rank, sets, memory, places[rank] if places else ()))
     notes = (*remarks(tuple(ranks), topology), *_partly_bound(ranks, request, home))
     if request.near == "adapter":
         notes = (
@@ -484,7 +484,7 @@ def _memory(
     )
 
 
-def _partly_bound(ranks: Sequence[RankPlace], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
+def _partly_bound(ranks: Sequence[RankPlacement], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
     """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
     if request.memory != Memory("bind"):
         return []

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from octant.machine import CpuSet, Topology
-from octant.placement import RankPlace, numbers_text
+from octant.placement import RankPlacement, numbers_text
 
 
-def remarks(ranks: Sequence[RankPlace], topology: Topology) -> tuple[str, ...]:
+def remarks(ranks: Sequence[RankPlacement], topology: Topology) -> tuple[str, ...]:
     """Sentences on shared cores, ranks across domains, crowding, mixed kinds, forbidden threads."""
     found = [
         *_outside(ranks, topology),
@@ -25,7 +25,7 @@ def _names(numbers: Sequence[int]) -> str:
     return ("rank " if len(numbers) == 1 else "ranks ") + numbers_text(tuple(numbers))
 
 
-def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _outside(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     bad = [place.rank for place in ranks if place.cpus - topology.allowed]
     if not bad:
         return []
@@ -33,7 +33,7 @@ def _outside(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
 
 
-def _without_memory(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _without_memory(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     """Ranks with hardware threads outside of every memory node, where nodes are known at all."""
     inside = frozenset(cpu.os for cpu in topology.cpus if cpu.numa is not None)
     bad = [place.rank for place in ranks if place.cpus - inside]
@@ -46,7 +46,7 @@ def _without_memory(ranks: Sequence[RankPlace], topology: Topology) -> list[str]
     ]
 
 
-def _crowding(ranks: Sequence[RankPlace]) -> list[str]:
+def _crowding(ranks: Sequence[RankPlacement]) -> list[str]:
     bad = [p.rank for p in ranks if len(p.threads) > len(p.cpus)]
     if not bad:
         return []
@@ -54,10 +54,10 @@ def _crowding(ranks: Sequence[RankPlace]) -> list[str]:
     return [f"{_names(bad)}: {len(place.threads)} threads on {len(place.cpus)} hardware thread(s) take turns"]
 
 
-def _shared_cores(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _shared_cores(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     """Ranks on one core, distinguished by whether they also share its hardware threads."""
     core_of = {cpu.os: cpu.core for cpu in topology.cpus}
-    on_core: dict[int, list[tuple[RankPlace, CpuSet]]] = defaultdict(list)
+    on_core: dict[int, list[tuple[RankPlacement, CpuSet]]] = defaultdict(list)
     for place in ranks:
         if place.coordinates and place.coordinates[:-1] != ranks[0].coordinates[:-1]:
             continue
@@ -80,7 +80,7 @@ def _shared_cores(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     return [f"{_names(everyone)}: share cores with other ranks, each on hardware threads of its own"]
 
 
-def _spanning(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _spanning(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     for unit, name in (("package", "packages"), ("numa", "NUMA domains")):
         group_of = _index(topology.groups(unit))
         wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, group_of) > 1]
@@ -97,7 +97,7 @@ def _count_touched(cpus: CpuSet, group_of: Mapping[int, int]) -> int:
     return len({group_of[cpu] for cpu in cpus if cpu in group_of})
 
 
-def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _alternating(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     """Consecutive ranks on alternate packages while two threads of one rank share a core."""
     packages = topology.groups("package")
     cores = topology.groups("core")
@@ -119,7 +119,7 @@ def _alternating(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
     return []
 
 
-def _kinds(ranks: Sequence[RankPlace], topology: Topology) -> list[str]:
+def _kinds(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     kind_of = {cpu.os: cpu.kind for cpu in topology.cpus}
     kinds = {kind_of.get(cpu, "") for place in ranks for cpu in place.cpus} - {""}
     if len(kinds) < 2:

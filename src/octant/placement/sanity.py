@@ -2,7 +2,7 @@
 
 from octant.failure import Exit, Refusal
 from octant.machine import CpuSet, Topology
-from octant.placement import Placement, RankPlace, numbers_text
+from octant.placement import Placement, RankPlacement, numbers_text
 from octant.placement.request import PlacementRequest
 
 
@@ -42,7 +42,7 @@ def check(placement: Placement, topology: Topology, within: CpuSet, *, shared: b
     return placement
 
 
-def _refused(place: RankPlace, why: str) -> Refusal:
+def _refused(place: RankPlacement, why: str) -> Refusal:
     return Refusal(
         f"cannot use the placement of rank {place.rank} ({why}); `octant machine` shows the hardware threads and "
         "memory nodes; name others with --place, as in 1x2,cpus=0+1",

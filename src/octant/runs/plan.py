@@ -17,7 +17,7 @@ from octant.launch.link import Link
 from octant.machine import Machine
 from octant.mpi import settings
 from octant.mpi.proof import READ_BACK
-from octant.placement import RankPlace, planner
+from octant.placement import RankPlacement, planner
 from octant.placement.request import PlacementRequest, parse_request
 from octant.request import Launch, Request, Shape
 from octant.runs import rounds
@@ -52,7 +52,7 @@ class Placed:
 
     request: PlacementRequest
     bind_words: tuple[str, ...]  # of octant-bind, for the ranks of one node
-    places: tuple[RankPlace, ...]
+    places: tuple[RankPlacement, ...]
 
 
 def expected_seconds(launch: Launch) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.foreign import Output, Row, Table, Value, named
+from octant.foreign import ImportedRow, ImportedValue, Output, Table, find_octant_name
 from octant.machine import Cpu, CpuSet, Machine, Processor, Topology
 from octant.record import Failure, Point, Process, Result, Samples
 from octant.record.written import failure_line, launch_line, point_line
@@ -32,7 +32,9 @@ class _Question:
     """A request in the making, and what files say of each of its cells, an occurrence a launch."""
 
     request: Request
-    cells: dict[str, list[tuple[int, Row, Table]]] = field(default_factory=dict)  # by size; int: number of the file
+    cells: dict[str, list[tuple[int, ImportedRow, Table]]] = field(
+        default_factory=dict
+    )  # by size; int: number of the file
 
     @property
     def asked(self) -> Request:
@@ -209,7 +211,7 @@ def _add(questions: dict[str, _Question], tool: str, number: int, table: Table, 
         differing: knobs that tell the tables of its benchmark apart: they are in the short name.
     """
     short = _short_name(table, [name for name in differing if name in table.knobs])
-    ours = named(tool, table.benchmark, table.knobs)
+    ours = find_octant_name(tool, table.benchmark, table.knobs)
     further = [f"{name} {value}" for name, value in table.knobs.items() if name != SWEPT]
     if table.ranks != 1 and table.threads and table.threads > 1:
         further.append(f"{table.threads} threads each")
@@ -248,7 +250,7 @@ def _lines(question: _Question, outputs: Sequence[tuple[Path, Output]]) -> Itera
 
 
 def _point(
-    table: Table, request: Request, launch: str, knobs: Mapping[str, str], row: Row, source: str
+    table: Table, request: Request, launch: str, knobs: Mapping[str, str], row: ImportedRow, source: str
 ) -> Point:  # fmt: skip
     return Point(
         workload=request.subject.workload,
@@ -269,7 +271,7 @@ def _point(
     )
 
 
-def _lines_text(values: Sequence[Value]) -> str:
+def _lines_text(values: Sequence[ImportedValue]) -> str:
     """Where in the file the figures stand: `35`, or `450 (time), 451 (performance)`."""
     numbers = {one.line for one in values}
     if len(numbers) == 1:

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, structs
 from octant.launch import Planned
 from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
-from octant.placement import RankPlace
+from octant.placement import RankPlacement
 from octant.record import Natural, RecordError
 from octant.record.renamed import todays_name
 from octant.record.written import seal, unseal
@@ -336,7 +336,7 @@ def read_decided(line: bytes, requests: Mapping[str, Request], keys: Mapping[str
     if request is None or Launch(request, start.repeat).key != key:
         raise RecordError(f"nobody asked for the launch {start.launch}")
     places = tuple(
-        RankPlace.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
+        RankPlacement.of_threads(rank, place.threads, tuple(place.memory)) for rank, place in enumerate(start.places)
     )
     return Planned(
         Launch(request, start.repeat, start.knobs), tuple(start.words), start.environment, start.launcher, places,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from octant.catalogue import Counterpart, Setting, documents
 from octant.catalogue.lookup import is_named, plain
-from octant.mpi.neutral import acceptance, find, read_value
+from octant.mpi.neutral import find, find_support, read_value
 
 _EVIDENCE = {
     "effect": "launched with MPI, and the change was seen",
@@ -67,7 +67,7 @@ def _acceptance_texts(proposal: str) -> list[str]:
     setting = find(name)
     if setting is None:
         return []
-    found = acceptance(setting, read_value(setting, text))
+    found = find_support(setting, read_value(setting, text))
     if found.everywhere:
         return []
     return [f"Accepted by {', '.join(found.by)}.", *(f"Refused by {why}." for why in found.refused_by)]

@@ -10,7 +10,7 @@ from rich.table import Table
 from octant.catalogue.current_settings import CurrentSetting, libraries, removal_text
 from octant.mpi import neutral
 from octant.mpi.current import (
-    Found,
+    SettingMatch,
     best_proof,
     find,
     find_words,
@@ -116,7 +116,7 @@ def current_json(name: str, value: str, inventory: Inventory | None) -> list[dic
     ]
 
 
-def _entry_text(found: Found, value: str, inventory: Inventory | None, width: int) -> str:
+def _entry_text(found: SettingMatch, value: str, inventory: Inventory | None, width: int) -> str:
     setting = found.setting
     alias = f", another name of {setting.name}" if found.name != setting.name else ""
     rows = [f"{found.variable}  ({found.library.title}{alias})", row("meaning", setting.meaning, width)]
@@ -155,7 +155,7 @@ def _values_text(setting: CurrentSetting) -> str:
     return ", ".join(filter(None, [kind, setting.range])) + (f"; {words}" if words else "")
 
 
-def _line(found: Found, value: str) -> str:
+def _line(found: SettingMatch, value: str) -> str:
     """The line that sets it; an option that only switches something on has no value."""
     if not found.name.startswith("-"):
         return found.library.line.format(name=found.name, value=value)
@@ -174,7 +174,7 @@ def _example(setting: CurrentSetting) -> str:
     return next(iter(setting.values), "VALUE") if setting.kind == "word" else "VALUE"
 
 
-def _evidence_rows(found: Found, width: int) -> list[str]:
+def _evidence_rows(found: SettingMatch, width: int) -> list[str]:
     proof, seen = best_proof(found)
     rows = (
         [row(proof, seen or "verified in a launch; the neutral setting states the versions.", width)] if proof else []
@@ -184,7 +184,7 @@ def _evidence_rows(found: Found, width: int) -> list[str]:
     return [*rows, row("source", "; ".join(said) + ".", width)]
 
 
-def _purpose_rows(found: Found, width: int) -> list[str]:
+def _purpose_rows(found: SettingMatch, width: int) -> list[str]:
     held = purpose(found)
     rows = [
         row("" if n else "with Octant", f"--mpi {name}=…; `octant settings {name}` explains it.", width)

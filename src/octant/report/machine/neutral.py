@@ -4,11 +4,11 @@ import textwrap
 from dataclasses import replace
 
 from octant.catalogue import settings as published
-from octant.mpi.neutral import Library, Neutral, Row, settings
+from octant.mpi.neutral import Library, LibraryMapping, NeutralSetting, settings
 from octant.report.machine.counterparts import command, indent, legend, row
 
 
-def neutral_text(setting: Neutral, library: Library | None, width: int) -> str:
+def neutral_text(setting: NeutralSetting, library: Library | None, width: int) -> str:
     """Its meaning, values and an example; then what it sets, or why it cannot, in every library or in this one."""
     rows = [setting.name, row("meaning", setting.meaning, width), row("values", setting.allowed(), width)]
     rows.append(command(f"octant run p2p --mpi {setting.name}={example(setting)}", width, "with Octant"))
@@ -30,7 +30,7 @@ def names_text(width: int) -> str:
     )
 
 
-def example(setting: Neutral) -> str:
+def example(setting: NeutralSetting) -> str:
     """A value to try: that of an old setting which it stands for, or one that it takes.
 
     Of several words the one that most of the table's first libraries can express.
@@ -46,7 +46,7 @@ def example(setting: Neutral) -> str:
     )
 
 
-def _row_text(one: Row, width: int) -> str:
+def _row_text(one: LibraryMapping, width: int) -> str:
     """How it was proven, in which library, version and path; the variables; what cannot be had."""
     if one.cannot:
         return row("cannot", f"{one.where}: {one.cannot}", width)
@@ -59,7 +59,7 @@ def _row_text(one: Row, width: int) -> str:
     return "\n".join(lines)
 
 
-def _is_of(one: Row, library: Library) -> bool:
+def _is_of(one: LibraryMapping, library: Library) -> bool:
     """Whether it is about this library and version, whatever carries its messages."""
     return one.holds(replace(library, path=one.path, device=one.device))
 
