@@ -176,7 +176,7 @@ def within(after: list[tuple[object, ...]], before: list[tuple[object, ...]]) ->
 
 
 def positions(lines: list[str]) -> list[int]:
-    """The ends, each change from one kind of line to another, and some between."""
+    """Return the ends, each change from one kind of line to another, and some between."""
     kinds = [re.sub(r"[\d.eE+-]+", "0", line)[:12] for line in lines]
     changes = [k for k in range(1, len(lines)) if kinds[k] != kinds[k - 1]]
     return sorted({0, len(lines), *changes[:: max(1, len(changes) // 6)]})

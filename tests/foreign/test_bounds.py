@@ -15,13 +15,13 @@ IMPORT = targets()["foreign_output"]
 
 
 def filled(begin: str, line: str) -> str:
-    """A text that begins so and goes on with this line up to the limits."""
+    """Return a text that begins so and goes on with this line up to the limits."""
     most = min((foreign.MOST_BYTES - 2 * len(begin)) // (len(line) + 1), MOST_LINES - begin.count("\n") - 2)
     return begin + f"{line}\n" * most
 
 
 def up_to(text: str, line: str) -> str:
-    """The text up to the end of the line that begins so."""
+    """Return the text up to the end of the line that begins so."""
     return text[: text.index("\n", text.index(line)) + 1]
 
 

@@ -13,7 +13,7 @@ HPL = text_of("hpl-2.3.txt")
 
 
 def imb(head: str, *rows: str, before: str = "# #processes = 4\n") -> Table:
-    """The table of Allreduce with this head and these rows."""
+    """Return the table of Allreduce with this head and these rows."""
     (table,) = foreign.read("imb", "\n".join([f"# Benchmarking Allreduce\n{before}{head}", *rows, ""])).tables
     return table
 

@@ -24,7 +24,7 @@ WITHOUT_FIGURES = ("likwid-a", "likwid-l_copy", "likwid-p", "likwid-t_stream_w_C
 
 @functools.cache
 def corpus() -> dict[str, str]:
-    """The texts by the names of their option sets."""
+    """Return the texts by the names of their option sets."""
     with tarfile.open(FOLDER / "hpcc-and-likwid.tar.xz") as archive:
         files = [(one.name.removesuffix(".txt"), archive.extractfile(one)) for one in archive.getmembers()]
         return {name: file.read().decode() for name, file in files if file}

@@ -527,7 +527,7 @@ def test_garbage_in_any_file_never_stops_discovery(garbage: str, tmp_path: Path)
 
 
 def discovered(root: Path) -> Machine | str:
-    """The machine, or why it is refused."""
+    """Return the machine, or why it is refused."""
     try:
         return discover(root)
     except ValueError as refusal:

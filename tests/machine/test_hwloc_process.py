@@ -42,7 +42,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture
 def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program in the place of the helper."""
+    """Return a program in the place of the helper."""
     file = tmp_path / "helper.py"
     monkeypatch.setattr(_helper, "__file__", str(file))
     return file

@@ -33,7 +33,7 @@ XML = '<topology version="2.0"><object type="Machine" cpuset="{0}" complete_cpus
 
 
 def written(root: Path, files: Mapping[str, str]) -> Path:
-    """A tree of these files."""
+    """Return a tree of these files."""
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(f"{text}\n")

@@ -33,7 +33,7 @@ def cpus(placement: Placement) -> list[str]:
 
 
 def answer(topology: Topology, request: PlacementRequest) -> tuple[Placement | None, PlacementRequest | None]:
-    """The placement, or the largest request that fits."""
+    """Return the placement, or the largest request that fits."""
     try:
         return plan(topology, request), None
     except DoesNotFit as refusal:

@@ -59,12 +59,12 @@ MOST_ROWS, MOST_VALUES = 10_000, 50_000
 
 
 def tools() -> list[str]:
-    """The tools whose output can be read, in order."""
+    """Return the tools whose output can be read, in order."""
     return list(entries().working)
 
 
 def entries() -> Entries[ModuleType]:
-    """The tools whose output can be read, and those whose file here cannot be used."""
+    """Return the tools whose output can be read, and those whose file here cannot be used."""
     return registry.entries(__name__, lambda module: registry.declared(module, "read"))
 
 

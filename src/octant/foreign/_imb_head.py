@@ -84,7 +84,7 @@ class Run:
         lines.use(line)
 
     def _is_command(self, line: Line) -> bool:
-        """Whether it is the command line, or goes on with it: old versions print six words in a line."""
+        """Return whether it is the command line, or goes on with it: old versions print six words in a line."""
         if self._command:
             return line.number == self._command[-1].number + 1 and bool(re.match(r"#\s{2,}\S", line.text))
         return bool(re.match(r"(?i)#\s*\S*[IP]MB", line.text))

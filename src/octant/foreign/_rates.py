@@ -20,7 +20,7 @@ class StatedRate:
     rate: Rounded  # megabytes a second, as printed
 
     def fits(self, megabyte: float, factor: float) -> bool:
-        """Whether the rate is `factor` amounts in this time, as far as both are rounded."""
+        """Return whether the rate is `factor` amounts in this time, as far as both are rounded."""
         low, high = (math.nextafter(end, away) for end, away in ((self.per.low, 0.0), (self.per.high, math.inf)))
         most = math.inf if low == 0 else factor * self.amount / low
         least = factor * self.amount / high
@@ -36,7 +36,7 @@ class Solution:
 
 
 def solve(rows: Sequence[StatedRate], factors: Iterable[float], where: str) -> Solution:
-    """The units and factors that fit every row.
+    """Return the units and factors that fit every row.
 
     Args:
         factors: messages that a repetition may count as.
@@ -60,7 +60,7 @@ def solve(rows: Sequence[StatedRate], factors: Iterable[float], where: str) -> S
 
 
 def common_megabyte(solutions: Iterable[Solution], where: str) -> float | None:
-    """The one megabyte of all tables of a file; `None` where their rates are too coarse to tell.
+    """Return the one megabyte of all tables of a file; `None` where their rates are too coarse to tell.
 
     Raises:
         Refusal: tables contradict each other.

@@ -42,12 +42,12 @@ class Rounded:
         return self.value + self.half
 
     def times(self, factor: float) -> "Rounded":
-        """The same in another unit."""
+        """Return the same in another unit."""
         return Rounded(self.value * factor, self.half * factor)
 
 
 def lines_of(text: str) -> tuple[list[Line], int]:
-    """The lines of a text without their ends, cut at 2 × `LONGEST`, and the number of the last if it may be torn.
+    """Return the lines of a text without their ends, cut at 2 × `LONGEST`, and the number of the last if it may be torn.
 
     It may be if it has no end; then it is not among the lines, and the number is 0 otherwise.
 
@@ -69,7 +69,7 @@ def _too_many_lines() -> Refusal:
 
 
 def number_of(word: str) -> Rounded | None:
-    """A number with a decimal point or comma, or nan for what C prints where there is none; `None` for other words."""
+    """Return a number with a decimal point or comma, or nan for what C prints where there is none; `None` for other words."""
     found = _NUMBER.fullmatch(word)
     if found is None:
         return Rounded(math.nan, 0.0) if _NO_NUMBER.fullmatch(word) else None
@@ -79,28 +79,28 @@ def number_of(word: str) -> Rounded | None:
 
 
 def count_of(word: str) -> int | None:
-    """A whole number from 0 to 10^18; `None` for other words."""
+    """Return a whole number from 0 to 10^18; `None` for other words."""
     return int(word) if re.fullmatch(r"[0-9]{1,18}", word) else None
 
 
 def ranks_of(word: str) -> int | None:
-    """How many processes or threads a word says there were, 1 to 10 million; `None` where it cannot be."""
+    """Return how many processes or threads a word says there were, 1 to 10 million; `None` where it cannot be."""
     count = count_of(word)
     return count if count and count <= 10_000_000 else None
 
 
 def word_of(text: str) -> str:
-    """A foreign text as the value of a knob: letters, digits and `._+-`, no longer than 60."""
+    """Return a foreign text as the value of a knob: letters, digits and `._+-`, no longer than 60."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "_", text.strip())[:LONGEST_WORD].strip("_") or "unnamed"
 
 
 def slug_of(text: str) -> str:
-    """A foreign name as a part of one of ours: small letters, digits and `_`."""
+    """Return a foreign name as a part of one of ours: small letters, digits and `_`."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower())[:LONGEST_WORD].strip("_") or "unnamed"
 
 
 def date_of(text: str) -> str:
-    """The ISO form of `Sun Nov 22 22:53:48 2026`, in the time of wherever it was written; "" for other texts."""
+    """Return the ISO form of `Sun Nov 22 22:53:48 2026`, in the time of wherever it was written; "" for other texts."""
     try:
         return datetime.strptime(" ".join(text.split()), "%a %b %d %H:%M:%S %Y").isoformat()
     except ValueError:

@@ -85,7 +85,7 @@ def _both(
     knobs: Callable[[_Pairs], dict[str, str]],
     threads: str = "omp_get_max_threads",
 ) -> tuple[_Test, ...]:
-    """The test of all processes at once, each alone, and of one."""
+    """Return the test of all processes at once, each alone, and of one."""
     return tuple(
         _Test(f"{how}_{name}", ((f"{how}{key}", figure, unit, 9),), knobs, how == "Single", threads=threads)
         for how in ("Star", "Single")
@@ -364,7 +364,7 @@ def _checks(test: _Test, run: _Run) -> list[ImportedValue]:
 
 
 def _count(pairs: _Pairs, key: str) -> int | None:
-    """A number of processes or threads."""
+    """Return a number of processes or threads."""
     return ranks_of(str(round(pairs[key][1].value))) if _whole(pairs, key) else None
 
 
@@ -374,7 +374,7 @@ def _grid(pairs: _Pairs, name: str) -> tuple[int, int] | None:
 
 
 def _ranks(test: _Test, pairs: _Pairs) -> int | None:
-    """How many processes took part: those of the grid, which may be fewer than there are."""
+    """Return how many processes took part: those of the grid, which may be fewer than there are."""
     every = _count(pairs, "CommWorldProcs")
     if test.single:
         return 1
@@ -385,7 +385,7 @@ def _ranks(test: _Test, pairs: _Pairs) -> int | None:
 
 
 def _threads(test: _Test, pairs: _Pairs) -> int | None:
-    """How many threads each process had; a BLAS may use any number, and no line states it."""
+    """Return how many threads each process had; a BLAS may use any number, and no line states it."""
     if not test.threads:
         return 1
     if "M_OPENMP" in pairs and pairs["M_OPENMP"][1].value < 0 and test.threads != "?":

@@ -98,7 +98,7 @@ def _series(run: Run) -> tuple[str, str]:
 
 
 def _megabytes(sections: Sequence[_Section]) -> tuple[dict[tuple[str, str], float], list[str]]:
-    """The megabyte of each version in the file, and a remark on rates for which it cannot be solved."""
+    """Return the megabyte of each version in the file, and a remark on rates for which it cannot be solved."""
     found, remarks = {}, []
     for series in dict.fromkeys(_series(section.run) for section in sections):
         own = [section for section in sections if _series(section.run) == series]
@@ -111,7 +111,7 @@ def _megabytes(sections: Sequence[_Section]) -> tuple[dict[tuple[str, str], floa
 
 
 def _sections(lines: Lines) -> tuple[list[Run], list[_Section]]:
-    """The runs of the file that have a head, and all tables; those of a run with an unknown option are left out."""
+    """Return the runs of the file that have a head, and all tables; those of a run with an unknown option are left out."""
     runs: list[Run] = []
     sections: list[_Section] = []
     orphans: list[Line] = []
@@ -209,7 +209,7 @@ def _ranks(text: str) -> list[int]:
 
 
 def _take_header(section: _Section, line: Line, words: list[str], lines: Lines) -> None:
-    """The names of the columns. Rows below a second header are not read: they are not of this table."""
+    """Return the names of the columns. Rows below a second header are not read: they are not of this table."""
     where = f"{section.benchmark} (line {section.line})"
     kinds = (_TIMED, _RATE, _MESSAGES)
     unknown = [word for word in words if word not in _OTHERS and not any(kind.fullmatch(word) for kind in kinds)]
@@ -246,13 +246,13 @@ def _take_row(section: _Section, line: Line, words: list[str]) -> bool:
 
 
 def _counts(columns: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether what stands under whole numbers are such."""
+    """Return whether what stands under whole numbers are such."""
     whole = [word for name, word in zip(columns, words, strict=False) if name in ("Group", "#bytes", "#repetitions")]
     return bool(words) and all(count_of(word) is not None for word in whole)
 
 
 def _slowest(columns: Sequence[str]) -> str:
-    """The column of times that rates are made of: of the slowest rank."""
+    """Return the column of times that rates are made of: of the slowest rank."""
     names = {found[1]: name for name in columns if (found := _TIMED.fullmatch(name))}
     return next((names[name] for name in ("t", "t_max", "t_pure") if name in names), "")
 

@@ -245,7 +245,7 @@ def _take_header(section: _Section, line: Line, columns: tuple[str, ...], lines:
 
 
 def _columns(text: str) -> tuple[str, ...]:
-    """The names of the columns, where the line is a header: also names that are not known; () for other lines."""
+    """Return the names of the columns, where the line is a header: also names that are not known; () for other lines."""
     rest = text.strip("# ")
     cells = [cell for cell in re.split(r"\s{2,}|\t", rest) if cell]
     known = [cell for cell in cells if _COLUMN.fullmatch(cell)]
@@ -281,7 +281,7 @@ def _row(section: _Section, line: Line) -> list[ImportedRow]:
 
 
 def _varied_row(section: _Section, line: Line) -> list[ImportedRow]:
-    """The rates of one length with each window."""
+    """Return the rates of one length with each window."""
     size, *rates = line.text.split()
     numbers = [number for number in map(number_of, rates) if number]
     if count_of(size) is None or not len(numbers) == len(rates) == len(section.windows):

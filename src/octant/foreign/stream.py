@@ -178,7 +178,7 @@ def read(lines: Lines) -> Output:
 
 
 def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
-    """A table for each loop."""
+    """Return a table for each loop."""
     array_bytes = run.elements * run.element if run.elements and run.element else None
     stated = [
         StatedRate(_ARRAYS[row.kernel] * array_bytes, row.numbers["t_min"], row.numbers["bandwidth"])

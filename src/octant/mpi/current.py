@@ -78,7 +78,7 @@ def _opener(word: str) -> str:
 
 
 def find(text: str) -> tuple[SettingMatch, ...]:
-    """The settings of that name in every library, each once, those of the library whose prefix it has first.
+    """Return the settings of that name in every library, each once, those of the library whose prefix it has first.
 
     Case, prefixes of the environment and leading `-` do not count; a name with `-` means options of launchers if there
     are such.
@@ -108,12 +108,12 @@ def find(text: str) -> tuple[SettingMatch, ...]:
 
 
 def _is_owner(found: SettingMatch) -> bool:
-    """Whether variables that begin so belong to the library, and it does not only list another's."""
+    """Return whether variables that begin so belong to the library, and it does not only list another's."""
     return found.variable.startswith(found.library.prefixes)
 
 
 def installed(words: Iterable[str]) -> Inventory | None:
-    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library, or begins as
+    """Return the inventory of the installed MPI library, where one of these words is a setting of an MPI library, or begins as
     they do; `None`: no word does, or there is no library that answers.
     """
     names = [word.partition("=")[0] for word in words]
@@ -141,7 +141,7 @@ _ALIKE = (
 
 
 def find_words(text: str) -> tuple[SettingMatch, ...]:
-    """The settings that have all the words of a phrase in their names, or else in their meanings.
+    """Return the settings that have all the words of a phrase in their names, or else in their meanings.
 
     Removed ones are last, and a name without many further words is before others.
     """
@@ -154,7 +154,7 @@ def find_words(text: str) -> tuple[SettingMatch, ...]:
 
 
 def has_words(held: str, phrase: str) -> bool:
-    """Whether a text has all words of a phrase that are longer than a letter, or words of their meaning."""
+    """Return whether a text has all words of a phrase that are longer than a letter, or words of their meaning."""
     return all(way & _words(held) for way in _ways(phrase)) and bool(_ways(phrase))
 
 
@@ -175,7 +175,7 @@ def _key(text: str) -> str:
 
 @functools.cache
 def _every() -> tuple[SettingMatch, ...]:
-    """Each setting of each library under its name."""
+    """Return each setting of each library under its name."""
     return tuple(SettingMatch(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
 
 
@@ -192,7 +192,7 @@ def _index() -> Mapping[str, tuple[SettingMatch, ...]]:
 
 
 def purpose(found: SettingMatch) -> Purpose:
-    """The neutral settings that it belongs to, and the settings of other libraries that serve the same purpose.
+    """Return the neutral settings that it belongs to, and the settings of other libraries that serve the same purpose.
 
     Those are first the counterparts that a table states, then what neutral settings set in the other libraries, unless
     only as a helper, then the settings whose entries state the same neutral setting. Only libraries of one family, or
@@ -219,7 +219,7 @@ def purpose(found: SettingMatch) -> Purpose:
 
 
 def _neutral_of(found: SettingMatch) -> list[neutral.NeutralSetting]:
-    """The neutral settings that are the purpose of a setting."""
+    """Return the neutral settings that are the purpose of a setting."""
     variables = {found.library.environment + name for name in found.setting.names()}
     set_by = {name for variable in variables for name in _neutral_by_variable(variable)}
     return [one for one in neutral.settings() if one.name == found.setting.neutral or one.name in set_by]
@@ -232,7 +232,7 @@ def _neutral_by_variable(variable: str) -> frozenset[str]:
 
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The names of neutral settings, each with a variable of its; {WHAT} in one stands for a collective."""
+    """Return the names of neutral settings, each with a variable of its; {WHAT} in one stands for a collective."""
     return tuple(
         (one.name, re.compile(re.sub(r"\\{what\\}", "([a-z]+)", re.escape(name), flags=re.IGNORECASE), re.IGNORECASE))
         for one in neutral.settings()
@@ -242,7 +242,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _filled(name: str, found: SettingMatch) -> str:
-    """A name of a neutral setting with the collective of this setting in place of {WHAT}; empty if it has none."""
+    """Return a name of a neutral setting with the collective of this setting in place of {WHAT}; empty if it has none."""
     if "{" not in name:
         return name
     matches = (pattern.fullmatch(found.variable) for _, pattern in _patterns() if pattern.groups)
@@ -255,7 +255,7 @@ def _is_about_messages(found: SettingMatch) -> bool:
 
 
 def _are_related(one: SettingMatch, other: SettingMatch) -> bool:
-    """Whether a neutral setting means the same in both libraries."""
+    """Return whether a neutral setting means the same in both libraries."""
     return one.library.family == other.library.family or (_is_about_messages(one) and _is_about_messages(other))
 
 
@@ -313,7 +313,7 @@ def value_remarks(found: SettingMatch, value: str) -> list[str]:
 
 
 def best_proof(found: SettingMatch) -> tuple[str, str]:
-    """How it was verified: `effect`, `read-back`, `launch` or `documentation`, and what was seen; or a listing."""
+    """Return how it was verified: `effect`, `read-back`, `launch` or `documentation`, and what was seen; or a listing."""
     order = ["effect", "read-back", "launch"]
     proofs = {
         row.proof
@@ -330,7 +330,7 @@ def best_proof(found: SettingMatch) -> tuple[str, str]:
 
 
 def inert_note(found: SettingMatch) -> str:
-    """Why the library lists it without any effect; empty if it has one."""
+    """Return why the library lists it without any effect; empty if it has one."""
     notes = [
         e.note or "it changes nothing"
         for knob in knobs()
@@ -362,7 +362,7 @@ def installed_text(found: SettingMatch, known: Inventory | None) -> str:
 
 
 def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
-    """Up to three known names that are similar to a word; a prefix that all variables of a library have does not count.
+    """Return up to three known names that are similar to a word; a prefix that all variables of a library have does not count.
 
     Args:
         text: a name that is not known

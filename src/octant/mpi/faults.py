@@ -58,11 +58,11 @@ class Fault(InputTable, frozen=True, kw_only=True):
         return f"a known fault of {self.versions}: {self.says}; try {self.helps}"
 
     def holds(self, library: Library) -> bool:
-        """Whether this library has it."""
+        """Return whether this library has it."""
         return self.library == library.name and within(library.version, self.since, self.until)
 
     def concerns(self, workload: str, knobs: Mapping[str, str], ranks: int) -> bool:
-        """Whether it is about the cell of these knobs; what is asked of a knob that is not there does not hold."""
+        """Return whether it is about the cell of these knobs; what is asked of a knob that is not there does not hold."""
         return (
             workload == self.workload
             and (not self.ranks or _holds(self.ranks, str(ranks)))
@@ -72,18 +72,18 @@ class Fault(InputTable, frozen=True, kw_only=True):
 
 @functools.cache
 def faults() -> tuple[Fault, ...]:
-    """All of them, in the file's order."""
+    """Return all of them, in the file's order."""
     table = tomllib.loads((files("octant.mpi") / "faults.toml").read_text(encoding="utf-8"))
     return convert(table["fault"], tuple[Fault, ...])
 
 
 def of_library(library: Library) -> tuple[Fault, ...]:
-    """Those of one library."""
+    """Return those of one library."""
     return tuple(fault for fault in faults() if fault.holds(library))
 
 
 def in_use() -> Library | None:
-    """The library that our programs are linked with; `None` where it cannot be asked."""
+    """Return the library that our programs are linked with; `None` where it cannot be asked."""
     try:
         return library_of(linked(), os.environ)
     except (Refusal, ValueError):
@@ -91,7 +91,7 @@ def in_use() -> Library | None:
 
 
 def crash_signal(outcome: ProcessOutcome) -> str:
-    """The name of the signal with which a program crashed, or "".
+    """Return the name of the signal with which a program crashed, or "".
 
     Launchers print it, or pass it on as -N, as a shell does (128 + N), or as N. Where N is an exit code of ours, only
     what is printed is believed.
@@ -102,7 +102,7 @@ def crash_signal(outcome: ProcessOutcome) -> str:
 
 
 def unfinished_text(launch: Launch, outcome: ProcessOutcome) -> str:
-    """Why a launch whose patterns run alone did not end as it should: a sentence with library and ranks.
+    """Return why a launch whose patterns run alone did not end as it should: a sentence with library and ranks.
 
     Empty where it neither hung nor crashed.
     """
@@ -121,7 +121,7 @@ def unfinished_text(launch: Launch, outcome: ProcessOutcome) -> str:
 
 
 def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
-    """The known faults that wrong answers of points match, each once, in words with its library."""
+    """Return the known faults that wrong answers of points match, each once, in words with its library."""
     found: dict[str, None] = {}
     for point in points:
         library = None if point.passed or point.ranks is None else library_named(point.process.mpi)
@@ -132,7 +132,7 @@ def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
 
 
 def library_named(banner: str) -> Library | None:
-    """The library that calls itself so in a record; `None`: not one that is known."""
+    """Return the library that calls itself so in a record; `None`: not one that is known."""
     try:
         return Library(*library_and_version(banner))
     except ValueError:
@@ -140,7 +140,7 @@ def library_named(banner: str) -> Library | None:
 
 
 def safe_requests(requests: Iterable[Request], library: Library) -> tuple[tuple[Request, ...], tuple[str, ...]]:
-    """The requests without the cells that a fault of the library concerns, and the reasons, each once.
+    """Return the requests without the cells that a fault of the library concerns, and the reasons, each once.
 
     Faults that our programs go round are no reason.
     """
@@ -167,7 +167,7 @@ def _known(
 
 
 def _first(known: Sequence[Fault], workload: str, knobs: Mapping[str, str], ranks: int) -> Fault | None:
-    """The first that concerns a cell of these knobs, whose values may be lists."""
+    """Return the first that concerns a cell of these knobs, whose values may be lists."""
     cells = cells_of(knobs)
     return next((fault for fault in known if any(fault.concerns(workload, cell, ranks) for cell in cells)), None)
 
@@ -185,7 +185,7 @@ def _fits(condition: str, value: str) -> bool:
 
 
 def _number(word: str) -> int | None:
-    """A number, or a size in bytes; `None`: another word."""
+    """Return a number, or a size in bytes; `None`: another word."""
     try:
         return parse_bytes(word)
     except ValueError:

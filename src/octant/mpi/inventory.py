@@ -59,7 +59,7 @@ def parse_impi_info(text: str, version: str) -> Inventory:
 
 
 def parse_probe(text: str) -> Inventory:
-    """The inventory of the library that our programs are linked with, from what `octant-mpi-probe describe` says.
+    """Return the inventory of the library that our programs are linked with, from what `octant-mpi-probe describe` says.
 
     Raises:
         ValueError: it is not what the probe says, or the library is none that is known.
@@ -76,7 +76,7 @@ def parse_probe(text: str) -> Inventory:
 
 
 def library_and_version(banner: str) -> tuple[LibraryName, str]:
-    """Which library says this of itself (`MPI_Get_library_version`), and its version.
+    """Return which library says this of itself (`MPI_Get_library_version`), and its version.
 
     Raises:
         ValueError: none that is known.
@@ -88,7 +88,7 @@ def library_and_version(banner: str) -> tuple[LibraryName, str]:
 
 
 def agrees(asked: str, spellings: Sequence[str]) -> bool:
-    """Whether the value that a library reads back, in any of its spellings, is the one that it was given."""
+    """Return whether the value that a library reads back, in any of its spellings, is the one that it was given."""
     known = [_plain(spelling) for spelling in spellings]
     return _plain(asked) in known
 
@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
 
 
 def inventory(library: str = "auto") -> Inventory:
-    """The inventory of the library beside this Python or on PATH; `auto` takes the first that is installed.
+    """Return the inventory of the library beside this Python or on PATH; `auto` takes the first that is installed.
 
     Raises:
         Refusal: none of `LIBRARIES`.
@@ -140,7 +140,7 @@ def _output(name: str, *words: str) -> str:
 
 
 def linked() -> Inventory:
-    """The library that our programs are linked with, as one of them says; asked once for each state of the program and
+    """Return the library that our programs are linked with, as one of them says; asked once for each state of the program and
     of what finds libraries.
 
     Raises:

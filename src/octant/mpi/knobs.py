@@ -43,7 +43,7 @@ class Equivalent(InputTable, frozen=True):
     checked: bool = True  # seen in a live inventory or in the library's own output
 
     def within(self, version: str) -> bool:
-        """Whether that version of the library should have it."""
+        """Return whether that version of the library should have it."""
         return neutral.within(version, self.since, self.until)
 
 
@@ -58,7 +58,7 @@ class MpiKnob(InputTable, frozen=True, kw_only=True):
     equivalents: tuple[Equivalent, ...]
 
     def names(self) -> tuple[str, ...]:
-        """All its names."""
+        """Return all its names."""
         return (self.name, *(o.name for o in self.originals), *(e.name for e in self.equivalents))
 
 
@@ -73,13 +73,13 @@ class Problem:
 
 @functools.cache
 def knobs() -> tuple[MpiKnob, ...]:
-    """All of them, in the file's order."""
+    """Return all of them, in the file's order."""
     table = tomllib.loads((files("octant.mpi") / "knobs.toml").read_text(encoding="utf-8"))
     return convert(table["knob"], tuple[MpiKnob, ...])
 
 
 def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
-    """The knobs that a name (any library's, or the neutral one, its blanks also as `-` or `_`) means, and the published
+    """Return the knobs that a name (any library's, or the neutral one, its blanks also as `-` or `_`) means, and the published
     settings of that name.
 
     Raises:
@@ -96,13 +96,13 @@ def find(name: str) -> tuple[tuple[MpiKnob, ...], tuple[Setting, ...]]:
 
 
 def is_neutral(name: str, knob: MpiKnob) -> bool:
-    """Whether this is the knob's own name: `eager limit`, `eager-limit`."""
+    """Return whether this is the knob's own name: `eager limit`, `eager-limit`."""
     return re.sub("[ _-]", " ", name.lower()) == re.sub("[ _-]", " ", knob.name)
 
 
 @functools.cache
 def _prefixes() -> Mapping[str, str]:
-    """The library of each beginning of a variable's name, longer ones first."""
+    """Return the library of each beginning of a variable's name, longer ones first."""
     tabled = {prefix: key for key, held in libraries().items() if key in _OF_MPI for prefix in held.prefixes}
     every = _OLD_PREFIXES | tabled
     return {prefix: every[prefix] for prefix in sorted(every, key=len, reverse=True)}
@@ -113,22 +113,22 @@ def _owner(name: str) -> str | None:
 
 
 def belongs_to(name: str, library: str) -> bool:
-    """Whether a variable begins as those of a library do."""
+    """Return whether a variable begins as those of a library do."""
     return _owner(name) == library
 
 
 def is_of_mpi(name: str) -> bool:
-    """Whether the tables of the MPI libraries have this variable, also under another prefix of the same library."""
+    """Return whether the tables of the MPI libraries have this variable, also under another prefix of the same library."""
     return any(entry(key, renamed(key, name)) for key in _OF_MPI)
 
 
 def of_mpi(names: Iterable[str]) -> list[str]:
-    """Those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
+    """Return those of these environment variables that belong to an MPI library, a transport or IBM's MPI, by their prefix."""
     return [name for name in names if _owner(name)]
 
 
 def presence(equivalent: Equivalent, inventory: Inventory | None) -> str:
-    """Whether the library in use has it, as text; empty for a name of another library."""
+    """Return whether the library in use has it, as text; empty for a name of another library."""
     if inventory is None or equivalent.library != inventory.library:
         return ""
     name = inventory.aliases.get(equivalent.name, equivalent.name)

@@ -72,7 +72,7 @@ class LibraryMapping(InputTable, frozen=True, omit_defaults=True):
     note: str = ""
 
     def holds(self, library: Library) -> bool:
-        """Whether it is about this library."""
+        """Return whether it is about this library."""
         return (
             self.library == library.name
             and within(library.version, self.since, self.until)
@@ -90,7 +90,7 @@ class LibraryMapping(InputTable, frozen=True, omit_defaults=True):
         )
 
     def names(self) -> tuple[str, ...]:
-        """Every variable that it may set."""
+        """Return every variable that it may set."""
         return (*self.set, *(name for own in self.words.values() for name in own))
 
     def main_names(self) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class NeutralSetting(InputTable, frozen=True, kw_only=True, omit_defaults=True):
     maps: tuple[LibraryMapping, ...]
 
     def allowed(self) -> str:
-        """The values that it takes, for people."""
+        """Return the values that it takes, for people."""
         listed = ", ".join(self.values)
         if self.kind in ("words", "names", "algorithm", "seconds") or (self.values and self.values[0].isdigit()):
             forms = {"names": "device names with commas between", "algorithm": "COLLECTIVE:ALGORITHM", "seconds": "1s"}
@@ -121,7 +121,7 @@ class NeutralSetting(InputTable, frozen=True, kw_only=True, omit_defaults=True):
         return f"{text(self.least)} to {text(self.most)}" + (f", or {listed}" if listed else "")
 
     def rows(self, library: Library) -> tuple[LibraryMapping, ...]:
-        """The rows that hold for a library."""
+        """Return the rows that hold for a library."""
         return tuple(row for row in self.maps if row.holds(library))
 
 
@@ -142,12 +142,12 @@ class VariableValue:
 
 
 def number(version: str) -> tuple[int, ...]:
-    """The first three numbers of a version, for comparison."""
+    """Return the first three numbers of a version, for comparison."""
     return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
 
 
 def within(version: str, since: str, until: str) -> bool:
-    """Whether a version is one of those from `since` to before `until`; the empty text is no bound."""
+    """Return whether a version is one of those from `since` to before `until`; the empty text is no bound."""
     return (not since or number(version) >= number(since)) and (not until or number(version) < number(until))
 
 
@@ -165,7 +165,7 @@ INSTALLED = (Library("mpich", "5.0", "ch4:ucx ofi", "ucx"), Library("openmpi", "
 
 
 def find_support(setting: NeutralSetting, value: SettingValue) -> LibrarySupport:
-    """Which libraries take a value: those of the table, and of those that Octant installs which do not, and why."""
+    """Return which libraries take a value: those of the table, and of those that Octant installs which do not, and why."""
     refused = []
     for library in INSTALLED:
         try:
@@ -180,7 +180,7 @@ def find_support(setting: NeutralSetting, value: SettingValue) -> LibrarySupport
 
 
 def _takes(row: LibraryMapping, setting: NeutralSetting, value: SettingValue) -> bool:
-    """Whether a row gives the setting this value."""
+    """Return whether a row gives the setting this value."""
     if row.cannot or value.text in row.cannot_words:
         return False
     if not _takes_formula(setting, value):
@@ -192,19 +192,19 @@ def _takes(row: LibraryMapping, setting: NeutralSetting, value: SettingValue) ->
 
 @functools.cache
 def settings() -> tuple[NeutralSetting, ...]:
-    """All of them, in the file's order."""
+    """Return all of them, in the file's order."""
     table = tomllib.loads((files("octant.mpi") / "neutral.toml").read_text(encoding="utf-8"))
     return convert(table["setting"], tuple[NeutralSetting, ...])
 
 
 def find(name: str) -> NeutralSetting | None:
-    """The setting of that name or alias, its hyphens also as blanks or `_`."""
+    """Return the setting of that name or alias, its hyphens also as blanks or `_`."""
     plain = re.sub("[ _]", "-", name.lower())
     return next((s for s in settings() if plain in (re.sub(" ", "-", n) for n in (s.name, *s.aliases))), None)
 
 
 def is_known_variable(name: str) -> bool:
-    """Whether some setting may set this environment variable."""
+    """Return whether some setting may set this environment variable."""
     return name in _variables()[0] or any(pattern.fullmatch(name) for pattern in _variables()[1])
 
 
@@ -216,7 +216,7 @@ def _variables() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
 
 
 def read_value(setting: NeutralSetting, text: str) -> SettingValue:
-    """A value as the user wrote it.
+    """Return a value as the user wrote it.
 
     Raises:
         ValueError: it is none of this setting; the message names what is allowed.
@@ -250,7 +250,7 @@ def read_value(setting: NeutralSetting, text: str) -> SettingValue:
 def variables(
     setting: NeutralSetting, value: SettingValue, library: Library, cell_bytes: int = 0
 ) -> dict[str, VariableValue]:
-    """The variables that give a setting this value in a library; none where the value is its default.
+    """Return the variables that give a setting this value in a library; none where the value is its default.
 
     Args:
         cell_bytes: size of a cell of MPICH's shared memory, where another setting changes it.
@@ -290,7 +290,7 @@ def variables(
 
 
 def acts_between_nodes_only(name: str, library: Library) -> bool:
-    """Whether a variable concerns messages between nodes alone, since those of one node go through memory.
+    """Return whether a variable concerns messages between nodes alone, since those of one node go through memory.
 
     MPICH 4.0 as Debian builds it, and Open MPI over UCX, send within a node through UCX as well.
     """
@@ -300,7 +300,7 @@ def acts_between_nodes_only(name: str, library: Library) -> bool:
 
 
 def combine(asked: Sequence[tuple[str, Mapping[str, VariableValue]]]) -> dict[str, str]:
-    """The variables of several settings together.
+    """Return the variables of several settings together.
 
     Args:
         asked: each as the user wrote it, with its variables.
@@ -324,7 +324,7 @@ def combine(asked: Sequence[tuple[str, Mapping[str, VariableValue]]]) -> dict[st
 
 
 def cell_bytes_of(wanted: Mapping[str, VariableValue]) -> int:
-    """The size of a cell of MPICH's shared memory that these variables ask for; 0: they do not."""
+    """Return the size of a cell of MPICH's shared memory that these variables ask for; 0: they do not."""
     return int(wanted[CELL].text) if CELL in wanted else 0
 
 

@@ -101,7 +101,7 @@ def prove(
 
 
 def _through_shared_memory(words: MpiSettings, found: ProbeResult, environment: Mapping[str, str]) -> bool:
-    """Whether ranks of one node exchange their messages through shared memory, as by default."""
+    """Return whether ranks of one node exchange their messages through shared memory, as by default."""
     asked = {(one.setting.name, one.value.text) for one in words.settings}
     off = {("shared-memory", "no"), ("wait-mode", "sleep"), ("asynchronous-progress", "yes")} & asked
     names = {*words.variables, *environment}
@@ -110,14 +110,14 @@ def _through_shared_memory(words: MpiSettings, found: ProbeResult, environment: 
 
 
 def _of_one_node(one: ProvenSetting, library: Library) -> ProvenSetting:
-    """The setting, with the remark that it has no effect within a node where all that it sets is for others."""
+    """Return the setting, with the remark that it has no effect within a node where all that it sets is for others."""
     if one.effect or not one.variables or not all(acts_between_nodes_only(name, library) for name in one.variables):
         return one
     return replace(one, effect=BETWEEN_NODES)
 
 
 def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
-    """The MPI settings of an environment; what Open MPI's launcher told a rank is none."""
+    """Return the MPI settings of an environment; what Open MPI's launcher told a rank is none."""
     if "OMPI_COMM_WORLD_SIZE" in environment:
         return {}
     names = (name for name in of_mpi(environment) if name.startswith(_READ_TODAY))
@@ -125,7 +125,7 @@ def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def text(one: ProvenSetting, library: Library) -> str:
-    """A line for people: what a setting sets, and how far that was proven."""
+    """Return a line for people: what a setting sets, and how far that was proven."""
     given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "nothing to set"
     how = {"effect": "proven", "read-back": "read back", "launch": "MPI starts with it, no more is known"}[one.proof]
     how = "no effect within a node" if one.effect == BETWEEN_NODES else how
@@ -183,7 +183,7 @@ def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], wor
 
 
 def _first_cause(text: str) -> str:
-    """The line of a library's output that says most."""
+    """Return the line of a library's output that says most."""
     lines = [line.strip() for line in text.splitlines() if re.search("[a-z]", line)]
     for telling in (r"failed|ssert|no active", r"rror|nvalid|No |not |annot|unable"):
         if found := [line for line in lines if re.search(telling, line)]:
@@ -245,7 +245,7 @@ def _with_caveat(one: ProvenSetting, caveat: str) -> ProvenSetting:
 
 
 def _fallen_back(words: MpiSettings, library: Library, found: ProbeResult, plain: ProbeResult) -> str:
-    """Whether messages within the node no longer go through memory, although nothing asked for that."""
+    """Return whether messages within the node no longer go through memory, although nothing asked for that."""
     away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep", "asynchronous-progress": "yes"}
     if any(one.setting.name in away and away[one.setting.name] in (None, one.value.text) for one in words.settings):
         return ""

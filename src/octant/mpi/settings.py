@@ -39,7 +39,7 @@ def read(
     environment: Mapping[str, str] | None = None,
     devices: Sequence[str] | None = None,
 ) -> MpiSettings:
-    """The settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
+    """Return the settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
 
     What the library would ignore is left out, so that it is never measured as if it had an effect.
 
@@ -77,12 +77,12 @@ def read(
 
 
 def known_devices() -> list[str]:
-    """The network devices of this system, by name."""
+    """Return the network devices of this system, by name."""
     return sorted(path.name for folder in ("net", "infiniband") for path in Path("/sys/class", folder).glob("*"))
 
 
 def _check_devices(setting: NeutralSetting, value: SettingValue, devices: Sequence[str]) -> None:
-    """A library may use another device without a message. Networks in numbers (`10.0.0.0/8`) are left to it."""
+    """Return a library may use another device without a message. Networks in numbers (`10.0.0.0/8`) are left to it."""
     names = value.text.split(",") if setting.kind == "names" else ()
     for name in names:
         if name.partition(":")[0] not in devices and "/" not in name:
@@ -107,7 +107,7 @@ _OF_PATHS = ((r"MPIR_CVAR_(CH4_)?OFI_|FI_", "ofi"), (r"MPIR_CVAR_(CH4_)?UCX_|UCX
 
 
 def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: bool | None = None) -> Library:
-    """The library as settings depend on it.
+    """Return the library as settings depend on it.
 
     Args:
         variables: what the ranks will find in their environment; some of it chooses the path of messages.
@@ -130,7 +130,7 @@ def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: b
 def _settings(
     asked: Sequence[tuple[NeutralSetting, SettingValue]], inventory: Inventory, environment: Mapping[str, str]
 ) -> list[tuple[LaunchSetting, dict[str, VariableValue]]]:
-    """Each with its variables. What chooses the path comes first, and what counts cells after what sizes them."""
+    """Return each with its variables. What chooses the path comes first, and what counts cells after what sizes them."""
     order = {"transport": 0, "receive-buffer": 2}
     found: list[tuple[LaunchSetting, dict[str, VariableValue]]] = []
     together: dict[str, VariableValue] = {}
@@ -148,7 +148,7 @@ def _settings(
 def _split(
     words: Sequence[str], inventory: Inventory
 ) -> tuple[dict[str, str], list[tuple[NeutralSetting, SettingValue]]]:
-    """The library's own variables, and the neutral settings with their values."""
+    """Return the library's own variables, and the neutral settings with their values."""
     plain: dict[str, str] = {}
     asked: dict[str, tuple[NeutralSetting, SettingValue]] = {}
     for word in words:
@@ -222,14 +222,14 @@ def check_stored(names: Iterable[str]) -> None:
 
 
 def is_known(name: str) -> bool:
-    """Whether our tables of settings have this environment variable, and an MPI library reads it."""
+    """Return whether our tables of settings have this environment variable, and an MPI library reads it."""
     plain = name.removeprefix("OMPI_MCA_")
     listed = any(plain in knob.names() and (plain != name or not name.islower()) for knob in knobs())
     return bool(of_mpi([name])) and (listed or neutral.is_known_variable(name))
 
 
 def _variable(name: str, inventory: Inventory) -> str:
-    """The environment variable of a name; a plain MCA parameter gets its prefix, and what is no name is refused."""
+    """Return the environment variable of a name; a plain MCA parameter gets its prefix, and what is no name is refused."""
     if re.fullmatch(r"[a-z][a-z0-9_]*", name):
         if inventory.library == "openmpi" or any(
             e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents

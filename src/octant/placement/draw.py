@@ -66,7 +66,7 @@ def _cells(topology: Topology, ranks: Sequence[RankPlacement]) -> dict[int, _Cel
 
 
 def _short(numbers: list[int]) -> str:
-    """A few numbers in full, many by their ends."""
+    """Return a few numbers in full, many by their ends."""
     text = numbers_text(tuple(numbers))
     return text if len(text) <= 5 else f"{numbers[0]}…{numbers[-1]}"
 
@@ -121,7 +121,7 @@ def as_text(topology: Topology, placement: Placement, width: int = 100) -> Text:
 
 
 def _even(count: int, most: int) -> int:
-    """How many of `count` go on a line of at most `most`, so that lines are about equally long."""
+    """Return how many of `count` go on a line of at most `most`, so that lines are about equally long."""
     return -(-count // -(-count // most))
 
 
@@ -142,7 +142,7 @@ def _legend(ranks: Sequence[RankPlacement]) -> str:
 
 
 def _one_node(placement: Placement) -> tuple[RankPlacement, ...]:
-    """The ranks of the first node; on a torus all nodes are alike."""
+    """Return the ranks of the first node; on a torus all nodes are alike."""
     first = placement.ranks[0].coordinates[:-1]
     return tuple(place for place in placement.ranks if place.coordinates[:-1] == first)
 
@@ -151,7 +151,7 @@ _CELL_W, _CELL_H, _GAP, _PAD, _HEAD, _TITLE, _ABREAST = 34, 24, 4, 10, 20, 44, 4
 
 
 def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -> str:
-    """The same as one SVG, readable in print and without colours: every cell carries its rank and thread."""
+    """Return the same as one SVG, readable in print and without colours: every cell carries its rank and thread."""
     ranks = _one_node(placement)
     packages = list(_domains(topology, ranks))
     per_line = _per_line(packages)
@@ -180,7 +180,7 @@ def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -
 
 
 def describe(placement: Placement) -> str:
-    """The placement as text, one clause per rank, for screen readers."""
+    """Return the placement as text, one clause per rank, for screen readers."""
     clauses = [f"rank {p.rank} on hardware threads {numbers_text(p.cpus)}" for p in _one_node(placement)]
     return "; ".join(clauses) + "."
 

@@ -22,7 +22,7 @@ LOCATION = re.compile(r"[~x^]?(?:0x[0-9a-fA-F,]+|all|root|[A-Za-z]\w*:[-\w:]+(?:
 
 
 def parse_place(text: str, topology: Topology) -> PlacementRequest:
-    """A request from any accepted text: Octant's own, LIKWID's or hwloc's.
+    """Return a request from any accepted text: Octant's own, LIKWID's or hwloc's.
 
     A LIKWID expression is one rank with a thread a number; `_` parts ranks as in likwid-mpirun. An hwloc
     expression is one rank with a thread a core; `;` parts ranks.
@@ -63,7 +63,7 @@ def known_caches(topology: Topology) -> tuple[Cache, ...]:
 
 @functools.lru_cache(maxsize=256)
 def objects(topology: Topology, unit: str, partial: bool = False) -> tuple[CpuSet, ...]:
-    """The instances of a unit that hold usable hardware threads, in hwloc's logical order.
+    """Return the instances of a unit that hold usable hardware threads, in hwloc's logical order.
 
     Together they hold every usable thread; with `partial` those that belong to no memory node are in no object.
 
@@ -127,7 +127,7 @@ def _domain(tag: str, topology: Topology) -> list[int]:
 
 
 def _firsts(cpus: list[int], topology: Topology) -> list[int]:
-    """The same threads, first threads of all cores first, then the second ones."""
+    """Return the same threads, first threads of all cores first, then the second ones."""
     core_of = {cpu.os: cpu.core for cpu in topology.cpus}
     seen: dict[int, int] = {}
     ranked = []
@@ -200,7 +200,7 @@ def _either_way(text: str) -> list[int]:
 
 
 def hwloc(text: str, topology: Topology) -> CpuSet:
-    """The hardware threads that an hwloc location names.
+    """Return the hardware threads that an hwloc location names.
 
     Read: `type:index` chains parted by `.` (`numa:1.core:0-1`; indexes are logical: `2`, `0-3`, `4-`, `2:3`
     for three from 2 on, `all`, `odd`, `even`), masks (`0xf0`), `all`; several words are united, `~` takes

@@ -36,7 +36,7 @@ class _Slot:
 
 
 def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None) -> Placement:
-    """Where every rank and thread of the request goes; remarks state what may be unexpected.
+    """Return where every rank and thread of the request goes; remarks state what may be unexpected.
 
     `page_sizes` are the machine's; without them pages are not checked.
 
@@ -104,7 +104,7 @@ def _finish(
 
 @functools.lru_cache(maxsize=64)
 def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...], ...]:
-    """The cores that may be used, each as its usable hardware threads, neighbours side by side.
+    """Return the cores that may be used, each as its usable hardware threads, neighbours side by side.
 
     Operating systems number sockets alternately or siblings far apart; this order goes by package, NUMA
     domain and caches instead.
@@ -128,7 +128,7 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
 
 
 def slots(topology: Topology, request: PlacementRequest) -> list[_Slot]:
-    """Every place for a thread, in compact order."""
+    """Return every place for a thread, in compact order."""
     found = []
     for core in ordered_cores(topology, request.kind):
         whole = frozenset(cpu.os for cpu in core)
@@ -169,7 +169,7 @@ def _largest_slots(request: PlacementRequest, places: int) -> PlacementRequest |
 
 
 def _levels(topology: Topology, request: PlacementRequest) -> tuple[str, ...]:
-    """The levels over which ranks are scattered: those asked for, or all that are known."""
+    """Return the levels over which ranks are scattered: those asked for, or all that are known."""
     known = _SCATTER if topology.caches is not None else tuple(level for level in _SCATTER if level[0] != "l")
     return (request.order.partition(":")[2],) if ":" in request.order else known
 
@@ -214,7 +214,7 @@ class _Balance:
         self.offered.subtract(path[:length] for length in range(len(path) + 1))
 
     def least(self) -> tuple[int, ...] | None:
-        """The path with the fewest ranks, the first of equal ones; `None` where none is left."""
+        """Return the path with the fewest ranks, the first of equal ones; `None` where none is left."""
         at: tuple[int, ...] = ()
         if not self.offered[at]:
             return None
@@ -235,7 +235,7 @@ class _Balance:
 
 
 def _scatter(topology: Topology, request: PlacementRequest, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
-    """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
+    """Return each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
     levels = _levels(topology, request)
     paths = _paths(topology, levels)
     domains: dict[tuple[int, ...], list[_Slot]] = {}
@@ -297,7 +297,7 @@ def _by_units(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
 
 
 def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Block]:
-    """The blocks in the order in which scattered ranks get them."""
+    """Return the blocks in the order in which scattered ranks get them."""
     left = {(*paths[block.first], index): block.ranks for index, block in enumerate(blocks)}
     balance, order = _Balance(), []
     balance.offer(left)
@@ -350,7 +350,7 @@ def _explicit(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
 
 
 def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
-    """Every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
+    """Return every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
     local = replace(request, torus=(), map=(), map_file="", order="compact")
     per_node = len(slots(topology, local)) // request.threads
     if not per_node:
@@ -434,7 +434,7 @@ def _check_caches(topology: Topology, request: PlacementRequest) -> None:
 def _fitting(
     topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
 ) -> PlacementRequest | None:
-    """The request itself where it fits, else the largest like it that does."""
+    """Return the request itself where it fits, else the largest like it that does."""
     tried: list[PlacementRequest] = []
     while request not in tried:
         tried.append(request)
@@ -462,7 +462,7 @@ def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> N
 def _memory(
     topology: Topology, request: PlacementRequest, rank: int, cpus: CpuSet, home: Mapping[int, int]
 ) -> tuple[int, ...]:
-    """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
+    """Return the memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
 
     Raises:
         DoesNotFit: the policy needs nodes, and none is known.
@@ -485,7 +485,7 @@ def _memory(
 
 
 def _partly_bound(ranks: Sequence[RankPlacement], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
-    """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
+    """Return the remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
     if request.memory != Memory("bind"):
         return []
     return [

@@ -11,7 +11,7 @@ _ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter"
 
 
 def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = None) -> PlacementRequest:
-    """The simplest request whose ranks get exactly these sets, or one that lists them.
+    """Return the simplest request whose ranks get exactly these sets, or one that lists them.
 
     Without `threads`, a rank has one per core of its set, or one per hardware thread where two ranks share a
     core.

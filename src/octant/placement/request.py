@@ -167,7 +167,7 @@ _NODES = re.compile(r"memory=\w+:[0-9-]+(?:[,+][0-9-]+)+(?=,|$)")
 
 
 def parse_request(text: str) -> PlacementRequest:
-    """A request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
+    """Return a request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
 
     The first part is ranks x threads; each other part is a key of `PlacementRequest`. Lists are joined by `+`, memory nodes
     also by `,`; ranks' lists are parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one
@@ -211,7 +211,7 @@ def parse_request(text: str) -> PlacementRequest:
 
 
 def _map(name: str, torus: object) -> dict[str, object]:
-    """The map in a file, for a torus."""
+    """Return the map in a file, for a torus."""
     if not isinstance(torus, tuple):
         raise ValueError(f"cannot use map={name} without its torus; try torus=8x8x16")
     return {"map": tuple(read_map(read_text(Path(name), "map file"), torus)), "map_file": name}
@@ -282,10 +282,10 @@ _READ: dict[str, Callable[[str], object]] = {
 
 
 def explicit(cpus: list[tuple[int, ...]], threads: int | None = None) -> PlacementRequest:
-    """A request that lists the hardware threads of each rank."""
+    """Return a request that lists the hardware threads of each rank."""
     return PlacementRequest(ranks=len(cpus), threads=threads or len(cpus[0]), unit="hwthread", cpus=tuple(cpus))
 
 
 def masks(request: PlacementRequest) -> tuple[CpuSet, ...]:
-    """The explicit sets of a request, one per rank."""
+    """Return the explicit sets of a request, one per rank."""
     return tuple(frozenset(cpus) for cpus in request.cpus)

@@ -7,7 +7,7 @@ from octant.placement.request import PlacementRequest
 
 
 def may_share(request: PlacementRequest) -> bool:
-    """Whether ranks of this request may share hardware threads, because it says so."""
+    """Return whether ranks of this request may share hardware threads, because it says so."""
     two_on_a_core = request.unit == "core" and request.smt != 1
     return request.oversubscribe or request.share or bool(request.cpus) or two_on_a_core
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def coordinates(letters: str, shape: tuple[int, ...], ranks: int) -> list[tuple[int, ...]]:
-    """The coordinates of each rank: node in the torus, then place in the node.
+    """Return the coordinates of each rank: node in the torus, then place in the node.
 
     `shape` is the torus and, last, the number of ranks per node. On Blue Gene/L and /P (letters X, Y, Z, T)
     the leftmost letter changes fastest; on /Q (A to E, T) the rightmost.
@@ -31,7 +31,7 @@ def coordinates(letters: str, shape: tuple[int, ...], ranks: int) -> list[tuple[
 
 
 def read_map(text: str, torus: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The coordinates of each rank from a map file: one line per rank: node in the torus, then place in the node.
+    """Return the coordinates of each rank from a map file: one line per rank: node in the torus, then place in the node.
 
     Raises:
         ValueError: no line, one that is no such place, or a place given twice; with the line's number.
@@ -61,10 +61,10 @@ def read_map(text: str, torus: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def write_map(places: list[tuple[int, ...]]) -> str:
-    """A map file: one line per rank."""
+    """Return a map file: one line per rank."""
     return "".join(" ".join(str(n) for n in place) + "\n" for place in places)
 
 
 def letter_orders(dimensions: int) -> Iterator[str]:
-    """The orders that the launcher of the machine accepts: T first or last on L and P."""
+    """Yield the orders that the launcher of the machine accepts: T first or last on L and P."""
     yield from ("XYZT", "TXYZ") if dimensions == 3 else ("ABCDET", "TABCDE", "TEDCBA")
