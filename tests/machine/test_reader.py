@@ -178,7 +178,7 @@ def test_threads_of_no_node_have_none(tmp_path: Path) -> None:
     shown = writer.as_text(machine)
     assert all(f"[{number}]" in shown for number in range(4))
     assert NO_MEMORY in shown
-    assert numa_mode(machine) == "1 NUMA domain known; hardware threads 0-1 are in none"
+    assert numa_mode(machine) == "1 NUMA domain; hardware threads 0-1 are in no NUMA domain"
     assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
 
 
@@ -310,7 +310,7 @@ def test_without_libhwloc_caches_are_not_known(tmp_path: Path, monkeypatch: pyte
 
 def test_without_libhwloc_and_without_siblings_there_is_no_topology(tmp_path: Path) -> None:
     root = written(tmp_path / "none", memory() | {f"{CPU}/online": "0-1"})
-    with pytest.raises(ValueError, match="cannot tell the core of hardware thread 0"):
+    with pytest.raises(ValueError, match="cannot determine the core of hardware thread 0"):
         topology_without_caches(FileTree(root))
 
 
@@ -361,8 +361,8 @@ def test_caches_with_unknown_sharing_are_not_known(tmp_path: Path) -> None:
     caches += [cache(number, 1, 3, "Unified", "8192K", {}) for number in range(2)]
     machine = discover(written(tmp_path, {path: text for files in (*cores, *caches) for path, text in files.items()}))
     assert machine.topology.caches is None
-    assert re.search("sharing unknown.*L3", machine.system["caches_unknown"])
-    with pytest.raises(ValueError, match="not known which hardware threads share a cache"):
+    assert re.search("does not state which hardware threads share.*L3", machine.system["caches_unknown"])
+    with pytest.raises(ValueError, match="caches are not known"):
         plan(machine.topology, parse_request("2x1,unit=l3"))
 
 
@@ -416,4 +416,4 @@ def test_causes_are_stated_only_where_they_are_known(tmp_path: Path) -> None:
     written(tmp_path, {f"{CPU}/online": "0-3", "proc/meminfo": "MemTotal: 9000 kB", f"{NODE}/node0/cpulist": "0-3"})
     written(tmp_path, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 1024 kB"})
     (only,) = discover(root).disagreements
-    assert only.trusted.endswith("the cause of the difference is not known")
+    assert only.trusted.endswith("the cause of the difference is unknown")

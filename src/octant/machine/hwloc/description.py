@@ -125,7 +125,7 @@ def _levels(text: str) -> Iterator[_Level]:
             name, colon, number = word.partition(":")
             hint = suggestion(name.lower(), _TYPES) if colon and number.isdigit() else "use the form core:4"
             hint = "separate levels by blanks" if word.startswith(",") else hint
-            raise ValueError(f"{word!r} is not a level (TYPE:COUNT); {hint}")
+            raise ValueError(f"{word[:60]!r} is not a level (TYPE:COUNT); {hint}")
         position = match.end()
         count = int(match[3] or 1)
         if count == 0:
