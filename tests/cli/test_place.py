@@ -37,7 +37,7 @@ def test_table_5_1_from_the_command_line() -> None:
 
 def test_drawing_and_table() -> None:
     output, _notes = run("--place", "4x2,order=scatter:numa", "--on", REFERENCE)
-    assert "package 0\n  memory 0  │0.0 0.0│0.1 0.1│  ·   ·│  ·   ·│\n" in output
+    assert "package 0\n  NUMA node 0  │0.0 0.0│0.1 0.1│  ·   ·│  ·   ·│\n" in output
     assert re.search(r"^ +3 +24-27 +24-25 / 26-27 +3$", output, re.MULTILINE)
 
 
