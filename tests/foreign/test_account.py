@@ -102,7 +102,7 @@ def test_copies_of_a_program_are_refused() -> None:
     warned = "".join(f"0: {line}1: a warning\n" for line in text.splitlines(keepends=True))
     found = foreign.read("stream", warned)
     assert [one[5] for one in figures(found)] == [one[5] for one in figures(foreign.read("stream", text))]
-    assert found.remarks == ('19 lines of other ranks, from line 2 ("a warning") on, not read',)
+    assert found.remarks == ('19 lines of other ranks, from line 2 ("a warning") on, not imported',)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan, 2.4e-301])

@@ -58,7 +58,7 @@ def test_the_bounds_are_named(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"cannot read the output \(it has more than 30000 lines\)"):
         foreign.read_file("imb", path)
     path.write_text(IMB + "0 1000 1.00 0.00 3\n" * (foreign.MOST_ROWS + 1))
-    with pytest.raises(Refusal, match=r"\(10001 rows with 20002 values, at most 10000 and 50000\)"):
+    with pytest.raises(Refusal, match=r"10001 rows with 20002 values; at most 10000 and 50000"):
         foreign.read_file("imb", path)
 
 

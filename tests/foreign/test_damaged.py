@@ -34,7 +34,9 @@ def test_the_word_of_linpack_counts_where_its_residual_would_pass() -> None:
 def test_linpack_without_a_verdict_is_named_and_left_out() -> None:
     found = foreign.read("hpl", HPL.replace("PASSED", "passed").replace("FAILED", "failed"))
     assert found.tables == ()
-    assert found.remarks[:2] == tuple(f"line {line} has no verdict below it, and is not imported" for line in (18, 28))
+    assert found.remarks[:2] == tuple(
+        f"line {line} is not followed by a verdict and is not imported" for line in (18, 28)
+    )
 
 
 @pytest.mark.parametrize(

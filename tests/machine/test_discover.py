@@ -75,7 +75,10 @@ def test_interleaved_packages_and_caches_as_domains_are_modes_of_their_own() -> 
             "machine:1 [numa] pack:2 l3:4 core:2 pu:1",
             "1 NUMA domain across 2 packages, 8 L3 caches per domain",
         ),
-        ("pack:2 numa:8 l3:1 core:2 pu:1", "8 NUMA domains per package (L3 caches as NUMA domains), 1 L3 cache per domain"),
+        (
+            "pack:2 numa:8 l3:1 core:2 pu:1",
+            "8 NUMA domains per package (L3 caches as NUMA domains), 1 L3 cache per domain",
+        ),
         ("pack:2 numa:1 l3:8 core:2 pu:1", "1 NUMA domain per package, 8 L3 caches per domain"),
     ):
         assert numa_mode(replace(amd, topology=read_synthetic(text))) == mode

@@ -206,5 +206,5 @@ def test_masks_have_a_length() -> None:
     assert parse_mask("0xf0") == {4, 5, 6, 7}
     assert max(parse_mask("0x1" + "0" * 4095)) == 16380
     for text in ("", "0x", "g", "f" * 17_000, "f" * 200_000):
-        with pytest.raises(ValueError, match=r"cannot (read|use)"):
+        with pytest.raises(ValueError, match="mask"):
             parse_mask(text)

@@ -105,7 +105,7 @@ def test_masks_read_back(cpus: frozenset[int]) -> None:
         ("core:99999 pu:9", "hardware threads"),
         ("core:4 pu:1\nallowed: 2-9", "threads 4-9: the topology does not have them"),
         ("core:4 pu:1\nallowed: x", "use the form 0-3,8"),
-        ("core:4 pu:1\nkinds: fast=0-1", "kind 'fast'.*performance"),
+        ("core:4 pu:1\nkinds: fast=0-1", "kind of cores 'fast'.*performance"),
         ("core:4 pu:1\nkinds: performance=z", "use the form 0-3,8"),
         ("core:1 " * 80 + "pu:1", "81 levels"),
         ("x" * 70_000, "70000 characters"),

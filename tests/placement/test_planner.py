@@ -295,7 +295,9 @@ def test_torus_letters_give_nodes_and_places() -> None:
 
 def test_nothing_is_given_in_place_of_what_was_asked() -> None:
     """Four threads a core of two, or efficiency cores where all are alike, would come out as something else."""
-    with pytest.raises(DoesNotFit, match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2"):
+    with pytest.raises(
+        DoesNotFit, match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2"
+    ):
         plan(reference(), parse_request("4x2,smt=4"))
     with pytest.raises(DoesNotFit, match=r"a core has 1 hardware thread\)"):
         plan(machine("vm-2core.xml"), parse_request("4x1,smt=2"))
@@ -369,7 +371,9 @@ def test_an_explicit_list_is_dealt_to_threads_and_the_last_has_the_rest() -> Non
 
 def test_a_node_that_holds_no_rank_of_a_torus_is_refused_with_its_size() -> None:
     node = load("core:2 pu:1")
-    with pytest.raises(DoesNotFit, match=r"1 ranks x 3 threads: 2 cores are usable, with 2 slots .*; no similar request"):
+    with pytest.raises(
+        DoesNotFit, match=r"1 ranks x 3 threads: 2 cores are usable, with 2 slots .*; no similar request"
+    ):
         plan(node, PlacementRequest(1, 3, order="XYZT", torus=(2, 1, 1)))
     with pytest.raises(DoesNotFit, match="cannot map 5 ranks on 2x1x1x2 slots; at most 4 ranks fit"):
         plan(node, PlacementRequest(5, order="XYZT", torus=(2, 1, 1)))

@@ -104,14 +104,14 @@ def test_blue_gene_q_counts_from_the_right() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0 0\n", "line 1.*needs 4 numbers"),
-        ("# x\n\n0 0 0 0 0\n", "line 3.*needs 4"),
-        ("0 0 0 0\n0 0 9 0\n", "line 2.*outside of 2x2x2"),
+        ("0 0\n", "line 1.*4 numbers are required"),
+        ("# x\n\n0 0 0 0 0\n", "line 3.*4 numbers are required"),
+        ("0 0 0 0\n0 0 9 0\n", "line 2.*outside of torus=2x2x2"),
         ("0 0 0 0\n# gap\n0 0 0 0\n", "line 3.*repeats line 1"),
         ("0 0 0 -1\n", "line 1"),
         ("0 0 0 x\n", "line 1"),
         ("0 0 0 99999999999\n", "line 1"),
-        ("# nothing\n", "no line of it"),
+        ("# nothing\n", "no coordinates"),
     ],
 )
 def test_map_files_are_checked(text: str, words: str, tmp_path: Path) -> None:

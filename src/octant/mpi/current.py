@@ -313,7 +313,7 @@ def value_remarks(found: SettingMatch, value: str) -> list[str]:
 
 
 def best_proof(found: SettingMatch) -> tuple[str, str]:
-    """Return how the setting was verified (`effect`, `read-back`, `launch`, `documentation` or a listing), and details."""
+    """Return how the setting was verified (`effect`, `read-back`, `launch`, `documentation`, listing), and details."""
     order = ["effect", "read-back", "launch"]
     proofs = {
         row.proof

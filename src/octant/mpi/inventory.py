@@ -127,7 +127,7 @@ def inventory(library: str = "auto") -> Inventory:
         "auto": "mpivars or ompi_info", "mpich": "mpivars", "openmpi": "ompi_info", "intelmpi": "impi_info",
     }[library]  # fmt: skip
     raise ValueError(
-        f"cannot read the settings of the MPI library: {tools} is not installed or fails; select a library with --library"
+        f"cannot read the settings of the MPI library: {tools} is not installed or fails; try another --library"
     )
 
 

@@ -82,7 +82,7 @@ def _spanning(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
         group_of = _index(topology.groups(unit))
         wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, group_of) > 1]
         if wide:
-            return [f"{_names(wide)}: span more than one {name}; first touch determines the memory placement"]
+            return [f"{_names(wide)}: placed on more than one {name}; first touch determines the memory placement"]
     return []
 
 
