@@ -10,7 +10,7 @@ from octant.launchers import LauncherReading, _shared, from_syntax, intelmpi
 from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
-from octant.placement.request import PlacementRequest, explicit
+from octant.placement.request import PlacementRequest, request_from_lists
 from record_hydra import machine
 
 RUNS = record_intelmpi.records()
@@ -23,7 +23,7 @@ def plain_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the search for the request that is equivalent to masks, which takes most of the time."""
 
     def listed(sets: Sequence[CpuSet], _topology: Topology, threads: int | None) -> PlacementRequest:
-        return explicit([tuple(sorted(held)) for held in sets], threads or 1)
+        return request_from_lists([tuple(sorted(held)) for held in sets], threads or 1)
 
     monkeypatch.setattr(_shared, "recognise", listed)
 

@@ -18,8 +18,8 @@ from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import numbers_text
-from octant.placement.planner import DoesNotFit, plan
-from octant.placement.request import PlacementRequest, explicit
+from octant.placement.planner import DoesNotFitError, plan
+from octant.placement.request import PlacementRequest, request_from_lists
 from paths import DATA, MACHINES
 from slurm_cases import MACHINES as PRETENDED
 from slurm_cases import SETTINGS, Machine, all_pairs, cases, generated, topology_of
@@ -63,7 +63,7 @@ def differences(answers: Mapping[str, list[object]], topology: Topology) -> list
 def test_srun_is_read_as_slurm_runs_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search for a plain request behind the masks, which costs most of the time, is left out."""
     monkeypatch.setattr(
-        _shared, "recognise", lambda held, _topology, threads: explicit([tuple(sorted(one)) for one in held], threads)
+        _shared, "recognise", lambda held, _topology, threads: request_from_lists([tuple(sorted(one)) for one in held], threads)
     )
     assert not (found := differences(BY_MACHINE[machine], topology_of(machine))), "\n".join(found)
 
@@ -106,7 +106,7 @@ def test_lines_printed_together_are_equivalent(
     request = PlacementRequest(ranks, threads, unit, order, smt)  # type: ignore[arg-type]
     try:
         placement = plan(topology, request)
-    except DoesNotFit:
+    except DoesNotFitError:
         return
     starts = [line[line.index("srun ") :] for line in to_syntax("slurm", placement, request, topology).lines
               if "srun " in line]  # fmt: skip

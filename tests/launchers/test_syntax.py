@@ -11,7 +11,7 @@ from launcher_syntax import GOALS, REFERENCE, read, syntax_of
 from octant.failure import Refusal
 from octant.launchers import from_syntax, names, to_syntax
 from octant.machine.hwloc import load, read_synthetic
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.request import PlacementRequest
 from paths import MACHINES
 
@@ -71,7 +71,7 @@ def test_every_launcher_answers_on_every_machine(name: str, machine: str) -> Non
     for text in ("2x1", "1x2,unit=hwthread,smt=2,memory=interleave,pages=16m,order=scatter", "2x1,unit=l3,share=yes"):
         try:
             answer = syntax_of(name, text, topology)
-        except DoesNotFit:
+        except DoesNotFitError:
             continue
         assert answer.lines or answer.cannot
         assert answer.exact or answer.cannot
@@ -99,7 +99,7 @@ def test_exact_words_read_back_to_the_same_masks(
     request = PlacementRequest(ranks, threads, unit, order, smt)  # type: ignore[arg-type]
     try:
         placement = plan(topology, request)
-    except DoesNotFit:
+    except DoesNotFitError:
         return
     answer = to_syntax(name, placement, request, topology)
     if not answer.exact or answer.files:
@@ -162,7 +162,7 @@ def test_a_map_file_is_read_back() -> None:
     again = read(f"{answer.lines[0]}\n# file {name}:\n{content}", node)
     assert again.request == request
     assert "span a torus of 2x1x2" in " ".join(again.remarks)
-    with pytest.raises(DoesNotFit, match="place 2 of its node"):
+    with pytest.raises(DoesNotFitError, match="place 2 of its node"):
         read("BG_MAPPING=m mpirun\n0 0 0 0\n0 0 0 2", node)
     with pytest.raises(ValueError, match="line 2 of the map file"):
         read("BG_MAPPING=m mpirun\n0 0 0 0\n0 0 0 x", node)

@@ -18,7 +18,7 @@ from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from paths import MACHINES, ROOT
 
 
@@ -91,7 +91,7 @@ def test_random_requests_come_out_as_planned(kind: str, tmp_path: Path) -> None:
         )
         try:
             placement = plan(topology, parse_place(text, topology))
-        except DoesNotFit:
+        except DoesNotFitError:
             continue
         answer = syntax_of(kind, text, topology)
         for name, content in answer.files:

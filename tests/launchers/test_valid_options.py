@@ -13,11 +13,11 @@ from octant.failure import Refusal
 from octant.launchers import Syntax, from_syntax, to_every_syntax, to_syntax, translate
 from octant.machine import Cpu, NumaNode, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
-from octant.machine.sanity import checked_topology
+from octant.machine.sanity import make_consistent
 from octant.placement import Placement, RankPlacement, mask_text, planner, set_text
 from octant.placement.draw import as_svg, as_text
 from octant.placement.nonempty import NonEmptySet
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.request import Memory, PlacementRequest, Policy, Unit
 from octant.placement.sanity import check, may_share
 
@@ -49,7 +49,7 @@ def planned(topology: Topology, request: PlacementRequest) -> tuple[Placement, P
     """The placement of the request, or of the largest that fits; none where nothing does, with a reason."""
     try:
         return plan(topology, request), request
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         if refusal.largest is None:
             return None
         return plan(topology, refusal.largest), refusal.largest
@@ -64,7 +64,7 @@ def seventeen() -> Topology:
 @given(topologies.any_topology(), REQUEST)
 @settings(max_examples=60, phases=[Phase.generate])
 def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, request: PlacementRequest) -> None:
-    topology, _ = checked_topology(described)
+    topology, _ = make_consistent(described)
     found = planned(topology, request)
     if found is None:
         return
@@ -80,7 +80,7 @@ def test_no_launcher_prints_an_option_with_an_empty_list(described: Topology, re
 @given(topologies.any_topology(), REQUEST)
 @settings(max_examples=60, phases=[Phase.generate])
 def test_masks_are_those_of_the_placement(described: Topology, request: PlacementRequest) -> None:
-    topology, _ = checked_topology(described)
+    topology, _ = make_consistent(described)
     found = planned(topology, request)
     if found is None:
         return
@@ -105,7 +105,7 @@ def test_masks_are_those_of_the_placement(described: Topology, request: Placemen
 @given(topologies.any_topology(), REQUEST)
 @settings(max_examples=60, phases=[Phase.generate])
 def test_the_drawing_shows_every_hardware_thread_once(described: Topology, request: PlacementRequest) -> None:
-    topology, _ = checked_topology(described)
+    topology, _ = make_consistent(described)
     found = planned(topology, request)
     if found is None:
         return
@@ -122,7 +122,7 @@ def test_the_drawing_shows_every_hardware_thread_once(described: Topology, reque
 @settings(max_examples=60, phases=[Phase.generate])
 def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, request: PlacementRequest) -> None:
     """Lines that were written for one machine are read on it, and on the same with half of its hardware threads."""
-    topology, _ = checked_topology(described)
+    topology, _ = make_consistent(described)
     found = planned(topology, request)
     if found is None:
         return
@@ -131,7 +131,7 @@ def test_what_is_read_back_is_valid_or_refused(described: Topology, name: str, r
     except Refusal:
         return
     less = tuple(cpu for cpu in topology.cpus if cpu.os % 2 == 0) or topology.cpus[:1]
-    half, _ = checked_topology(replace(topology, cpus=less))
+    half, _ = make_consistent(replace(topology, cpus=less))
     for machine in (topology, half):
         here = frozenset(cpu.os for cpu in machine.cpus)
         try:
@@ -149,7 +149,7 @@ def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> 
     assert [place.memory for place in placement.ranks] == [(), (), (1,), (1,)]
     assert "no local NUMA node  │0│1│" in as_text(topology, placement).plain
     assert any("hardware threads 0-1 are in no NUMA node" in text for text in placement.remarks)
-    with pytest.raises(DoesNotFit, match=r"memory=bind for rank 0 .*the local NUMA node of its hardware threads 0.*memory=bind:1"):
+    with pytest.raises(DoesNotFitError, match=r"memory=bind for rank 0 .*the local NUMA node of its hardware threads 0.*memory=bind:1"):
         plan(topology, PlacementRequest(4, memory=Memory("bind")))
     stated = PlacementRequest(4, memory=Memory("bind", (1,)))
     lines = to_syntax("numactl", plan(topology, stated), stated, topology).lines
@@ -220,9 +220,9 @@ def test_caches_that_are_not_known_are_not_asked_for() -> None:
     topology = replace(seventeen(), caches=None)
     assert plan(topology, PlacementRequest(2)).ranks
     assert any("caches are not known" in text for text in plan(topology, PlacementRequest(2, order="scatter")).remarks)
-    with pytest.raises(DoesNotFit, match=r"unit=l3 .it is not known which hardware threads share a cache.*fits: 2x1$"):
+    with pytest.raises(DoesNotFitError, match=r"unit=l3 .it is not known which hardware threads share a cache.*fits: 2x1$"):
         plan(topology, PlacementRequest(2, unit="l3"))
-    with pytest.raises(DoesNotFit, match=r"order=scatter:l3 .*fits: 2x1,order=scatter$"):
+    with pytest.raises(DoesNotFitError, match=r"order=scatter:l3 .*fits: 2x1,order=scatter$"):
         plan(topology, PlacementRequest(2, order="scatter:l3"))
     with pytest.raises(ValueError, match="caches are not known"):
         from_syntax("OMP_NUM_THREADS=2 OMP_PLACES=ll_caches p", topology)

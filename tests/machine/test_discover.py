@@ -25,16 +25,16 @@ from octant.machine import (
     Topology,
 )
 from octant.machine.codec import fingerprint, to_json
-from octant.machine.cpus import topology_without_caches
+from octant.machine.cpus import read_topology_without_caches
 from octant.machine.cpusets import cpus_text, parse_cpus
 from octant.machine.crosscheck import disagreements
 from octant.machine.discover import discover
 from octant.machine.hwloc import read_synthetic
-from octant.machine.modes import numa_mode
+from octant.machine.modes import describe_numa_mode
 from octant.machine.recording import record
-from octant.machine.sanity import checked
+from octant.machine.sanity import check_machine
 from octant.machine.tree import FileTree
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.request import parse_request
 from octant.software.observe import observe
 
@@ -65,7 +65,7 @@ MODES = {
 
 @pytest.mark.parametrize("name", MODES)
 def test_the_numa_mode_is_found_from_the_topology(name: str) -> None:
-    assert numa_mode(trees.machine(name)) == MODES[name]
+    assert describe_numa_mode(trees.machine(name)) == MODES[name]
 
 
 def test_interleaved_packages_and_caches_as_domains_are_modes_of_their_own() -> None:
@@ -81,7 +81,7 @@ def test_interleaved_packages_and_caches_as_domains_are_modes_of_their_own() -> 
         ),
         ("pack:2 numa:1 l3:8 core:2 pu:1", "1 NUMA domain per package, 8 L3 caches per domain"),
     ):
-        assert numa_mode(replace(amd, topology=read_synthetic(text))) == mode
+        assert describe_numa_mode(replace(amd, topology=read_synthetic(text))) == mode
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -196,7 +196,7 @@ MIB = 2**20
 
 
 def with_group(root: Path, folder: str, **numbers: int | str) -> None:
-    """Writes files of a control group; `stat_` goes before the names of counts in `memory.stat`."""
+    """Write files of a control group; `stat_` goes before the names of counts in `memory.stat`."""
     path = root / "sys/fs/cgroup" / folder
     path.mkdir(parents=True, exist_ok=True)
     counts = "".join(f"{name.removeprefix('stat_')} {n}\n" for name, n in numbers.items() if name.startswith("stat_"))
@@ -247,10 +247,10 @@ def test_offline_processors_are_left_out() -> None:
 
 def test_no_memory_node_is_invented(tmp_path: Path) -> None:
     machine = trees.machine("board-no-numa")
-    assert machine.topology.numa == topology_without_caches(FileTree(trees.tree("board-no-numa", tmp_path))).numa == ()
+    assert machine.topology.numa == read_topology_without_caches(FileTree(trees.tree("board-no-numa", tmp_path))).numa == ()
     assert {cpu.numa for cpu in machine.topology.cpus} == {None}
     for policy in ("bind", "interleave", "preferred:0", "bind:0"):
-        with pytest.raises(DoesNotFit, match="NUMA nodes are not stated"):
+        with pytest.raises(DoesNotFitError, match="NUMA nodes are not stated"):
             plan(machine.topology, parse_request(f"1x1,memory={policy}"))
     assert plan(machine.topology, parse_request("2x1,memory=local")).ranks[0].memory == ()
     assert machine.cache_bytes(3) is None
@@ -505,7 +505,7 @@ _MACHINES = st.builds(
 
 @given(_MACHINES)
 def test_json_reads_back(machine: Machine) -> None:
-    assert trees.from_json(json.loads(json.dumps(to_json(machine)))) == checked(machine)
+    assert trees.from_json(json.loads(json.dumps(to_json(machine)))) == check_machine(machine)
 
 
 @pytest.mark.parametrize("data", [{}, {"schema": 2}, {"schema": 1, "name": "x"}])

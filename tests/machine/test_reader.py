@@ -11,14 +11,14 @@ import pytest
 from octant.analysis.appendix.stated import of_machine
 from octant.machine import Cache, CpuKind, Machine, MemoryAttribute
 from octant.machine.codec import fingerprint, to_json
-from octant.machine.cpus import topology_without_caches
+from octant.machine.cpus import read_topology_without_caches
 from octant.machine.cpusets import cpus_text
-from octant.machine.crosscheck import disagreements_with_kernel
+from octant.machine.crosscheck import compare_with_kernel
 from octant.machine.discover import discover
 from octant.machine.hwloc import NoHwlocError, read_synthetic, read_xml
 from octant.machine.kinds import classify
 from octant.machine.load import load_machine
-from octant.machine.modes import numa_mode
+from octant.machine.modes import describe_numa_mode
 from octant.machine.tree import FileTree
 from octant.placement.draw import NO_MEMORY
 from octant.placement.planner import plan
@@ -178,7 +178,7 @@ def test_threads_of_no_node_have_none(tmp_path: Path) -> None:
     shown = writer.as_text(machine)
     assert all(f"[{number}]" in shown for number in range(4))
     assert NO_MEMORY in shown
-    assert numa_mode(machine) == "1 NUMA domain; hardware threads 0-1 are in no NUMA domain"
+    assert describe_numa_mode(machine) == "1 NUMA domain; hardware threads 0-1 are in no NUMA domain"
     assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
 
 
@@ -311,14 +311,14 @@ def test_without_libhwloc_caches_are_not_known(tmp_path: Path, monkeypatch: pyte
 def test_without_libhwloc_and_without_siblings_there_is_no_topology(tmp_path: Path) -> None:
     root = written(tmp_path / "none", memory() | {f"{CPU}/online": "0-1"})
     with pytest.raises(ValueError, match="cannot determine the core of hardware thread 0"):
-        topology_without_caches(FileTree(root))
+        read_topology_without_caches(FileTree(root))
 
 
-def test_differences_between_hwloc_and_the_kernel_are_told(tmp_path: Path) -> None:
+def test_differences_between_hwloc_and_the_kernel_are_reported(tmp_path: Path) -> None:
     """A kernel for Bulldozer states an L2 cache for each thread; hwloc knows that two share it."""
     top = read_synthetic("pack:1 l2:2(size=2097152) core:2 pu:1")
     kernel = {"hardware threads": "0-3", "L2 caches": "4 of 2 MiB", "NUMA nodes": "0-1"}
-    found = {one.subject: dict(one.statements) for one in disagreements_with_kernel(top, kernel)}
+    found = {one.subject: dict(one.statements) for one in compare_with_kernel(top, kernel)}
     assert found == {
         "L2 caches": {"/sys/devices/system": "4 of 2 MiB", "hwloc": "2 of 2 MiB"},
         "NUMA nodes": {"/sys/devices/system": "0-1", "hwloc": "0"},
@@ -333,7 +333,7 @@ def test_the_live_machine_is_read_by_hwloc() -> None:
 
 
 def test_a_memory_side_cache_is_no_cache_of_cores() -> None:
-    """hwloc 2 reads that of Knights Landing as an L3 with a subtype, above the cores or beside the node."""
+    """hwloc 2 reads that of Knights Landing as an L3 with a subtype, above the cores or next to the node."""
     side = '<object type="L3Cache" subtype="MemorySideCache" cpuset="0x1" nodeset="0x3" cache_size="1024" depth="3">'
     nodes = '<object type="NUMANode" os_index="0" cpuset="0x1" local_memory="4096"/>'
     nodes += '<object type="NUMANode" os_index="1" cpuset="0x1" local_memory="2048" subtype="MCDRAM"/>'

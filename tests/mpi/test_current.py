@@ -93,7 +93,7 @@ def test_words_of_a_command_line_are_a_name_and_a_value(words: list[str], asked:
     assert join_words(words) == asked
 
 
-def test_a_removed_value_is_told_with_what_takes_its_place() -> None:
+def test_a_removed_value_is_reported_with_its_replacement() -> None:
     (fabrics,) = find("I_MPI_FABRICS")
     (remark,) = value_remarks(fabrics, "shm:dapl")
     assert remark.startswith("the value dapl was removed in Intel MPI 2019; use ofi")
@@ -249,7 +249,7 @@ def test_a_page_reads_as_stored(page: str, request: pytest.FixtureRequest) -> No
 
 
 def test_inferred_meanings_and_unknown_removals_are_said() -> None:
-    """A name of which only a listing was read, and one of which only a message of two versions is known."""
+    """Names that are known only from a listing, or only from a message of two versions."""
     page = " ".join(current_text("I_MPI_CBWR", None, 100).split())
     assert INFERRED in page
     assert INFERRED not in " ".join(current_text("I_MPI_PIN", None, 100).split())

@@ -31,7 +31,7 @@ PLAIN = ProbeResult(2, 2, "single", 2, {}, 5e-7, 8112, 0, 4, {**QUIET, "yields":
 
 
 def proven(*words: str, outside: Mapping[str, str] | None = None, **seen: Any) -> tuple[ProvenSetting, ...]:
-    """What a probe proves that sees these things; all else it sees as it is by default."""
+    """Verify settings with a probe that observes these values, and defaults for others."""
     answers = itertools.chain([PLAIN], itertools.repeat(dataclasses.replace(PLAIN, **seen)))
     read = settings.read(words, MPICH, {})
     return proof.prove(read, LIBRARY, lambda _variables, _words: next(answers), outside or {})
@@ -328,7 +328,7 @@ def test_the_open_mpi_flavour_is_given_open_mpis_variables_alone(open_mpi: Octan
 
 
 @pytest.mark.mpi
-def test_shared_memory_that_drops_out_is_told(open_mpi: Octant) -> None:
+def test_loss_of_shared_memory_is_reported(open_mpi: Octant) -> None:
     """Eight buffers of that size do not fit the default segment: all messages go over TCP, without a message."""
     name = "OMPI_MCA_btl_sm_eager_limit"
     done = open_mpi("run", "p2p", "bytes=8", "--ranks", "2", "seconds=0.1", "--mpi", f"{name}=4194384")

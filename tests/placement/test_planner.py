@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from octant.machine import CpuKind, PageSize, Topology
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import Placement, set_text
-from octant.placement.planner import DoesNotFit, ordered_cores, plan, slots
+from octant.placement.planner import DoesNotFitError, ordered_cores, plan, slots
 from octant.placement.request import Memory, PlacementRequest, Unit, parse_request
 from paths import MACHINES
 
@@ -36,7 +36,7 @@ def answer(topology: Topology, request: PlacementRequest) -> tuple[Placement | N
     """Return the placement, or the largest request that fits."""
     try:
         return plan(topology, request), None
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         return None, refusal.largest
 
 
@@ -66,7 +66,7 @@ def test_a_request_fits_or_is_refused_with_the_largest_that_fits(topology: Topol
         if request.smt > topology.smt():
             assert largest.smt == topology.smt()
             return
-        with pytest.raises(DoesNotFit):
+        with pytest.raises(DoesNotFitError):
             plan(topology, replace(largest, ranks=largest.ranks + 1, oversubscribe=False))
         assert largest.ranks < request.ranks or largest.threads < request.threads
         return
@@ -111,10 +111,10 @@ def test_ranks_beyond_those_that_fit_are_placed_like_the_first(topology: Topolog
 
 @given(MACHINE, REQUEST)
 @settings(max_examples=300)
-def test_nobody_shares_a_core_unless_asked(topology: Topology, request: PlacementRequest) -> None:
+def test_ranks_share_a_core_only_on_request(topology: Topology, request: PlacementRequest) -> None:
     try:
         placement = plan(topology, request)
-    except DoesNotFit:
+    except DoesNotFitError:
         return
     smt = request.smt or topology.smt()
     assert smt <= topology.smt()
@@ -137,7 +137,7 @@ def test_nobody_shares_a_core_unless_asked(topology: Topology, request: Placemen
 def test_compact_fills_a_domain_before_the_next(topology: Topology, ranks: int, threads: int, level: str) -> None:
     try:
         placement = plan(topology, PlacementRequest(ranks=ranks, threads=threads))
-    except DoesNotFit:
+    except DoesNotFitError:
         return
     order = [core[0].os for core in ordered_cores(topology)]
     group_of = {cpu: i for i, group in enumerate(topology.groups(level)) for cpu in group}
@@ -155,7 +155,7 @@ def test_scatter_is_balanced_to_within_one(topology: Topology, ranks: int, threa
     request = PlacementRequest(ranks=ranks, threads=threads, order=f"scatter:{level}")
     try:
         placement = plan(topology, request)
-    except DoesNotFit:
+    except DoesNotFitError:
         return
     room = dict.fromkeys(range(len(topology.groups(level))), 0)
     count, left = dict(room), dict(room)
@@ -226,7 +226,7 @@ def test_power7_slide_threads_per_core() -> None:
 
 def test_oversubscription_only_when_asked() -> None:
     topology = machine("vm-2core.xml")
-    with pytest.raises(DoesNotFit, match="largest request that fits is 2x1"):
+    with pytest.raises(DoesNotFitError, match="largest request that fits is 2x1"):
         plan(topology, PlacementRequest(ranks=8))
     placement = plan(topology, PlacementRequest(ranks=8, oversubscribe=True))
     assert cpus(placement) == ["0", "1"] * 4
@@ -242,23 +242,23 @@ def test_memory_nodes() -> None:
     assert nodes("4x2,memory=bind:0+2") == (0, 2)
     assert nodes("4x2,memory=preferred:1") == (1,)
     assert nodes("2x8,order=scatter:package") == (2, 3)
-    with pytest.raises(DoesNotFit, match="memory node 7"):
+    with pytest.raises(DoesNotFitError, match="memory node 7"):
         plan(reference(), PlacementRequest(memory=Memory("bind", (7,))))
 
 
-def test_pages_that_the_system_lacks_are_refused() -> None:
+def test_page_sizes_that_the_system_does_not_have_are_refused() -> None:
     known = [PageSize(4096), PageSize(1 << 21, 10, 10)]
     assert plan(reference(), PlacementRequest(pages="2m"), known)
     assert plan(reference(), PlacementRequest(pages="thp"), known)
-    with pytest.raises(DoesNotFit, match=r"pages of 16 MiB .the system has 4 KiB, 2 MiB.") as refusal:
+    with pytest.raises(DoesNotFitError, match=r"pages of 16 MiB .the system has 4 KiB, 2 MiB.") as refusal:
         plan(reference(), PlacementRequest(pages="16m"), known)
     assert refusal.value.largest == PlacementRequest()
 
 
 def test_explicit_lists_outside_the_job_are_refused() -> None:
-    with pytest.raises(DoesNotFit, match="rank 1 on hardware threads 0"):
+    with pytest.raises(DoesNotFitError, match="rank 1 on hardware threads 0"):
         plan(machine("container-2s.xml"), parse_request("2x1,cpus=2/0"))
-    with pytest.raises(DoesNotFit, match="3 threads of rank 0 on 2 hardware threads"):
+    with pytest.raises(DoesNotFitError, match="3 threads of rank 0 on 2 hardware threads"):
         plan(reference(), parse_request("1x3,cpus=0-1"))
 
 
@@ -289,19 +289,19 @@ def test_torus_letters_give_nodes_and_places() -> None:
     assert [p.coordinates[-1] for p in txyz.ranks[:5]] == [0, 1, 2, 3, 0]
     assert cpus(txyz)[:5] == ["0", "1", "2", "3", "0"]
     assert txyz.remarks == ()
-    with pytest.raises(DoesNotFit, match="largest request that fits is 16x1"):
+    with pytest.raises(DoesNotFitError, match="largest request that fits is 16x1"):
         plan(node, PlacementRequest(ranks=17, order="XYZT", torus=(2, 2, 1)))
 
 
 def test_nothing_is_given_in_place_of_what_was_asked() -> None:
     """Four threads a core of two, or efficiency cores where all are alike, would come out as something else."""
     with pytest.raises(
-        DoesNotFit, match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2"
+        DoesNotFitError, match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2"
     ):
         plan(reference(), parse_request("4x2,smt=4"))
-    with pytest.raises(DoesNotFit, match=r"a core has 1 hardware thread\)"):
+    with pytest.raises(DoesNotFitError, match=r"a core has 1 hardware thread\)"):
         plan(machine("vm-2core.xml"), parse_request("4x1,smt=2"))
-    with pytest.raises(DoesNotFit, match=r"efficiency cores .there are none.*: 4x1$"):
+    with pytest.raises(DoesNotFitError, match=r"efficiency cores .there are none.*: 4x1$"):
         plan(reference(), parse_request("4x1,kind=efficiency"))
     assert plan(machine("hybrid-laptop.xml"), parse_request("2x2,smt=2,kind=performance"))
 
@@ -319,10 +319,10 @@ def test_memory_comes_from_nodes_that_have_some() -> None:
         (0,), (2,), (2,), (3,)
     ]  # fmt: skip
     assert plan(topology, parse_request("1x1,memory=interleave")).ranks[0].memory == (0, 2, 3)
-    with pytest.raises(DoesNotFit, match=r"memory node 1 .it has no memory"):
+    with pytest.raises(DoesNotFitError, match=r"memory node 1 .it has no memory"):
         plan(topology, parse_request("1x1,memory=bind:1"))
     nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
-    with pytest.raises(DoesNotFit, match=r"rank 1 .is not known .* 8-15.; .*memory=bind:0\+2-3"):
+    with pytest.raises(DoesNotFitError, match=r"rank 1 .is not known .* 8-15.; .*memory=bind:0\+2-3"):
         plan(nearest, parse_request("4x1,unit=numa,memory=bind"))
     assert [place.memory for place in plan(nearest, parse_request("4x1,unit=numa")).ranks] == [(0,), (), (2,), (3,)]
 
@@ -331,7 +331,7 @@ def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
     node = load("core:2 pu:1")
     places = ((0, 0, 0, 1), (1, 0, 0, 0), (0, 0, 0, 2))
     assert cpus(plan(node, PlacementRequest(2, torus=(2, 1, 1), map=places))) == ["1", "0"]
-    with pytest.raises(DoesNotFit, match=r"rank 2 of the map in slot 2: a node has 2 slots.*fits is 2x1"):
+    with pytest.raises(DoesNotFitError, match=r"rank 2 of the map in slot 2: a node has 2 slots.*fits is 2x1"):
         plan(node, PlacementRequest(3, torus=(2, 1, 1), map=places))
 
 
@@ -354,7 +354,7 @@ def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
     ],
 )
 def test_refusals_count_what_there_is(text: str, on: str, said: str) -> None:
-    with pytest.raises(DoesNotFit) as refusal:
+    with pytest.raises(DoesNotFitError) as refusal:
         plan(machine(on), parse_request(text))
     assert said in str(refusal.value)
 
@@ -372,10 +372,10 @@ def test_an_explicit_list_is_dealt_to_threads_and_the_last_has_the_rest() -> Non
 def test_a_node_that_holds_no_rank_of_a_torus_is_refused_with_its_size() -> None:
     node = load("core:2 pu:1")
     with pytest.raises(
-        DoesNotFit, match=r"1 ranks x 3 threads: 2 cores are usable, with 2 slots .*; no similar request"
+        DoesNotFitError, match=r"1 ranks x 3 threads: 2 cores are usable, with 2 slots .*; no similar request"
     ):
         plan(node, PlacementRequest(1, 3, order="XYZT", torus=(2, 1, 1)))
-    with pytest.raises(DoesNotFit, match="cannot map 5 ranks on 2x1x1x2 slots; at most 4 ranks fit"):
+    with pytest.raises(DoesNotFitError, match="cannot map 5 ranks on 2x1x1x2 slots; at most 4 ranks fit"):
         plan(node, PlacementRequest(5, order="XYZT", torus=(2, 1, 1)))
 
 
@@ -414,12 +414,12 @@ def test_memory_that_this_job_may_not_use_is_in_no_option() -> None:
     held = replace(whole, allowed_nodes=frozenset({0}))
     assert plan(held, parse_request("1x1,memory=interleave")).ranks[0].memory == (0,)
     for text in ("memory=preferred:1", "memory=bind:0+1", "memory=interleave:1"):
-        with pytest.raises(DoesNotFit, match=r"cannot use memory node 1 \(this job may use 0\)"):
+        with pytest.raises(DoesNotFitError, match=r"cannot use memory node 1 \(this job may use 0\)"):
             plan(held, parse_request(f"1x1,{text}"))
     far = plan(held, parse_request("2x4,memory=local"))
     assert 1 not in far.ranks[1].memory
     bound = replace(held, numa=tuple(replace(node, distances=()) for node in held.numa))
-    with pytest.raises(DoesNotFit, match="is not known"):
+    with pytest.raises(DoesNotFitError, match="is not known"):
         plan(bound, parse_request("2x4,memory=bind"))
 
 
@@ -433,5 +433,5 @@ def test_cores_of_a_kind_are_not_chosen_where_kinds_are_not_known() -> None:
         (whole.caches, (CpuKind(frozenset({0, 1}), None), CpuKind(frozenset({2, 3}), None)), "not ranked"),
     ):
         for kind in ("performance", "efficiency"):
-            with pytest.raises(DoesNotFit, match=f"cannot choose {kind} cores .kinds of cores .*{said}"):
+            with pytest.raises(DoesNotFitError, match=f"cannot choose {kind} cores .kinds of cores .*{said}"):
                 plan(replace(whole, caches=caches, kinds=kinds), parse_request(f"2x1,kind={kind}"))

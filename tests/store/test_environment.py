@@ -11,7 +11,7 @@ import pytest
 from fake_kernel import Kernel, planned, request
 from fake_run import fake_run, machine, write_run
 from octant.analysis.summary import summarise
-from octant.mpi.knobs import knobs, of_mpi
+from octant.mpi.knobs import knobs, select_mpi_variables
 from octant.mpi.neutral import settings
 from octant.mpi.settings import is_known
 from octant.report.page import run_page
@@ -91,7 +91,7 @@ def test_other_values_are_recorded(value: str) -> None:
 def test_what_our_tables_of_settings_have_is_recorded() -> None:
     tables = {name for knob in knobs() for name in knob.names()}
     tables |= {name for setting in settings() for row in setting.maps for name in row.names()}
-    names = [name for name in of_mpi(tables) if is_known(name) and "KEY" not in name]
+    names = [name for name in select_mpi_variables(tables) if is_known(name) and "KEY" not in name]
     assert len(names) > 100
     assert [name for name in names if not environment.may_be_recorded(name, "1")] == []
 

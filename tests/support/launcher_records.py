@@ -12,7 +12,7 @@ from octant.machine import CpuSet
 from octant.machine.cpusets import parse_cpus
 from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from pretended import MACHINES, topology
 
 Masks = tuple[CpuSet | None, ...]
@@ -69,7 +69,7 @@ def requests(seed: int = 20261126) -> list[tuple[str, str]]:
         for place in [*PLACES, *(_random_place(pick) for _ in range(RANDOM_PLACES))]:
             try:
                 plan(topology(machine), parse_place(place, topology(machine)))
-            except (DoesNotFit, ValueError):
+            except (DoesNotFitError, ValueError):
                 continue
             found[machine, place] = None
     return list(found)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from octant.launchers import to_every_syntax
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.request import SMT_ALL, Memory, PlacementRequest
 
 UNITS = ("hwthread", "core", "l2", "l3", "numa", "package")
@@ -34,7 +34,7 @@ def placed(topology: Topology, request: PlacementRequest) -> tuple[PlacementRequ
     """Return the request, or the largest one like it that fits, with its placement; `None` if nothing fits."""
     try:
         return request, plan(topology, request)
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         if refusal.largest is None:
             return None
         return refusal.largest, plan(topology, refusal.largest)

@@ -28,7 +28,7 @@ from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import load
 from octant.placement import numbers_text
 from octant.placement.expressions import parse_place
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from pairs import all_pairs
 from paths import DATA
 from pretended import Pretended, write_xml
@@ -229,7 +229,7 @@ def written(topology: str, text: str) -> tuple[str, list[CpuSet]] | None:
     request = parse_place(text, node)
     try:
         placement = plan(node, request)
-    except DoesNotFit:
+    except DoesNotFitError:
         return None
     line = next(line for line in to_syntax("mpich", placement, request, node).lines if line.startswith("mpiexec "))
     return line.removeprefix("mpiexec ").removesuffix(" PROGRAM"), [place.cpus for place in placement.ranks]

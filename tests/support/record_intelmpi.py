@@ -18,7 +18,7 @@ from pathlib import Path
 from octant.launchers import to_syntax
 from octant.machine import CpuSet
 from octant.placement.expressions import parse_place
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from pairs import all_pairs
 from paths import DATA
 from record_hydra import TOPOLOGIES, Run, build_shim, decoded, encoded, hydra, machine, placements
@@ -79,7 +79,7 @@ def written() -> dict[tuple[str, str, str], list[CpuSet]]:
         request = parse_place(text, node)
         try:
             placement = plan(node, request)
-        except DoesNotFit:
+        except DoesNotFitError:
             continue
         lines = to_syntax("intelmpi", placement, request, node).lines
         sets = [line.partition("export ")[2] for line in lines if "I_MPI_PIN_DOMAIN" in line]

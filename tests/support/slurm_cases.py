@@ -11,7 +11,7 @@ from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import read_synthetic
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def generated(machine: Machine) -> list[tuple[str, Placement, list[str]]]:
         try:
             request = parse_place(text, topology)
             placement = plan(topology, request)
-        except (DoesNotFit, ValueError):
+        except (DoesNotFitError, ValueError):
             continue
         lines = to_syntax("slurm", placement, request, topology).lines
         starts = [line[line.index("srun ") :].removesuffix(" PROGRAM") for line in lines if "srun " in line]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.identity import identity_of
-from octant.machine.modes import numa_mode
+from octant.machine.modes import describe_numa_mode
 from octant.mpi.proof import READ_BACK
 from octant.record import NOT_STATED
 from octant.request import effort_knobs
@@ -85,7 +85,7 @@ def _facts(run: StoredRun) -> Mapping[str, str]:
         "processor": machine.processor.model,
         "hardware threads allowed": str(len(machine.topology.usable())),
         "memory": units.bytes_text(machine.memory_bytes),
-        "NUMA mode": numa_mode(machine),
+        "NUMA mode": describe_numa_mode(machine),
         **{name: value for name, value in machine.system.items() if name not in MOMENTARY},
         **machine.software,
         "MPI": _together(" ".join(point.process.mpi.split()) for point in run.points),

@@ -76,7 +76,7 @@ def place(
     from octant.launchers import request_text, translate
     from octant.machine.load import load_machine
     from octant.placement.draw import as_svg
-    from octant.placement.planner import DoesNotFit
+    from octant.placement.planner import DoesNotFitError
     from octant.report.placement import text as writer
     from octant.report.plain import clean_lines
 
@@ -98,7 +98,7 @@ def place(
         if svg is not None:
             drawing = clean_lines(as_svg(topology, answer.placement, f"{answer.request}"))
             output.save(svg, drawing, "try another --svg FILE")
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         raise Refusal(str(refusal), code=Exit.NOT_SUPPORTED) from refusal
     except ValueError as error:
         raise Refusal(str(error), code=Exit.WRONG_WORD) from error

@@ -53,7 +53,7 @@ def settings(
     from octant.failure import Exit, Refusal
     from octant.mpi.current import installed
     from octant.mpi.inventory import inventory
-    from octant.mpi.knobs import check_names, of_mpi
+    from octant.mpi.knobs import check_names, select_mpi_variables
     from octant.mpi.settings import problems as problems_of
     from octant.report.machine import settings as writer
 
@@ -61,7 +61,7 @@ def settings(
         words = writer.phrases(name or [])
         known = inventory(library or "auto") if library or check else None
         if check and known is not None:
-            given = name or of_mpi(os.environ)
+            given = name or select_mpi_variables(os.environ)
             problems = problems_of(words, known) if name else check_names({v: os.environ[v] for v in given}, known)
             text = writer.as_json([], known, problems) if json else writer.problems_text(problems, known, len(given))
             print(text)

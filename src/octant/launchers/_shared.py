@@ -9,7 +9,7 @@ from octant.launchers._reading import LauncherReading
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlacement
 from octant.placement.nonempty import NonEmptySet
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
 from octant.placement.request import MOST, Memory, PlacementRequest
@@ -204,7 +204,7 @@ def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[Placement
     too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
     try:
         plan(topology, replace(request, ranks=too_many, oversubscribe=False))
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         if refusal.largest is not None:
             ranks = refusal.largest.ranks
             return replace(request, ranks=ranks), (f"no number of ranks given: drawn with the {ranks} that fit",)
@@ -228,7 +228,7 @@ def reading_of_masks(
     request = recognise(sets, topology, threads)
     try:
         ranks = plan(topology, request).ranks
-    except DoesNotFit:
+    except DoesNotFitError:
         ranks = tuple(
             RankPlacement.of_threads(i, (held,) * (threads or 1), _nodes(held, topology)) for i, held in enumerate(sets)
         )

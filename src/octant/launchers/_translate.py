@@ -10,7 +10,7 @@ from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
 from octant.launchers._reading import Syntax
 from octant.launchers._roles import having
 from octant.machine import PageSize, Topology
-from octant.machine.sanity import checked_topology, remark
+from octant.machine.sanity import make_consistent, remark
 from octant.placement import Placement
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
@@ -88,7 +88,7 @@ def translate(
         ValueError: a text or launcher that is not known.
         DoesNotFit: the topology cannot hold it.
     """
-    topology, contradictions = checked_topology(topology)
+    topology, contradictions = make_consistent(topology)
     if lines:
         read_as, reading = from_syntax(with_file(text), topology, here=here)
         request, placement, remarks = reading.request, reading.placement, reading.remarks

@@ -9,7 +9,7 @@ from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
 from octant.placement.expressions import parse_place
-from octant.placement.request import Memory, PlacementRequest, explicit
+from octant.placement.request import Memory, PlacementRequest, request_from_lists
 
 TITLE = "LIKWID (likwid-pin, likwid-mpirun)"
 COMMANDS = ("likwid-mpirun",)
@@ -68,7 +68,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         raise ValueError(f"cannot find -c or -pin in {command.text!r}; try likwid-pin -c N:0-3 PROGRAM")
     if re.fullmatch(r"[\d,_-]+", listed):  # the system's numbers, in the order of the threads; _ separates ranks
         parts = [[cpu for part in one.split(",") for cpu in sorted(parse_cpus(part))] for one in listed.split("_")]
-        request = explicit([tuple(cpus) for cpus in parts])
+        request = request_from_lists([tuple(cpus) for cpus in parts])
     else:
         request = parse_place(listed, topology)
     ranks = command.number("np") or len(request.cpus)

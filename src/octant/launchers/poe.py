@@ -7,7 +7,7 @@ from dataclasses import replace
 from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import Memory, PlacementRequest, explicit
+from octant.placement.request import Memory, PlacementRequest, request_from_lists
 
 TITLE = "POE (Parallel Environment)"
 READS = ("poe",)
@@ -81,7 +81,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     elif re.fullmatch(r"[\d,]+|LIST", value):
         notes.append("a list of MCM numbers is ignored by LoadLeveler: nothing is bound")
         everywhere = [tuple(sorted(topology.allowed))] * (procs or 1)
-        return _shared.reading_of_request(explicit(everywhere, 1), topology, notes)
+        return _shared.reading_of_request(request_from_lists(everywhere, 1), topology, notes)
     else:
         raise ValueError(f"cannot read MP_TASK_AFFINITY={value}; POE knows MCM, CORE, CPU, SNI and a list")
     if kind in ("MCM", "CORE", "CPU"):

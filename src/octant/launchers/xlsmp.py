@@ -8,7 +8,7 @@ from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
 from octant.placement.planner import ordered_cores
-from octant.placement.request import PlacementRequest, explicit
+from octant.placement.request import PlacementRequest, request_from_lists
 
 TITLE = "IBM XL OpenMP (XLSMPOPTS)"
 MARK = r"XLSMPOPTS"
@@ -73,7 +73,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         notes.append(
             f"threads share cores: logical CPUs count hardware threads; a stride of {topology.smt()} avoids it"
         )
-    return _shared.reading_of_request(explicit([tuple(cpus)], count), topology, notes)
+    return _shared.reading_of_request(request_from_lists([tuple(cpus)], count), topology, notes)
 
 
 def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:

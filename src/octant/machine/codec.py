@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from octant.machine import Bytes, Cpu, Disagreement, Machine, PageSize, Processor, Topology
 from octant.machine.cpusets import cpus_text, parse_cpus
-from octant.machine.sanity import checked
+from octant.machine.sanity import check_machine
 
 SCHEMA = 1
 _Json = dict[str, object]
@@ -55,7 +55,7 @@ class StoredMachine(Struct):
             self.name, topology, self.processor, self.memory_bytes,
             tuple(PageSize(*row) for row in self.page_sizes), self.system, self.software, self.disagreements,
         )  # fmt: skip
-        return checked(found)
+        return check_machine(found)
 
 
 def _topology(stored: dict[str, Any]) -> Topology:

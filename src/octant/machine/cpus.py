@@ -10,14 +10,14 @@ CPU = "sys/devices/system/cpu"
 NODE = "sys/devices/system/node"
 
 
-def topology_without_caches(tree: FileTree) -> Topology:
+def read_topology_without_caches(tree: FileTree) -> Topology:
     """Return the topology without libhwloc: packages, cores, hardware threads and NUMA nodes, but no caches.
 
     Raises:
         ValueError: no hardware thread is described, there are too many, or their cores are not described.
     """
-    online = online_cpus(tree)
-    nodes = memory_nodes(tree, online)
+    online = read_online_cpus(tree)
+    nodes = read_numa_nodes(tree, online)
     home = {cpu: node.os for node in nodes for cpu in node.cpus}
     cores: dict[CpuSet, int] = {}
     found = []
@@ -34,7 +34,7 @@ def topology_without_caches(tree: FileTree) -> Topology:
     return Topology(tuple(found), None, nodes, online, kinds=None)
 
 
-def memory_nodes(tree: FileTree, online: CpuSet) -> tuple[NumaNode, ...]:
+def read_numa_nodes(tree: FileTree, online: CpuSet) -> tuple[NumaNode, ...]:
     """Return the NUMA nodes that state hardware threads or a size, ascending; empty for kernels without NUMA."""
     found = []
     for number in sorted(tree.cpus(f"{NODE}/online") or tree.numbers(NODE, "node")):
@@ -48,13 +48,13 @@ def memory_nodes(tree: FileTree, online: CpuSet) -> tuple[NumaNode, ...]:
     return tuple(found)
 
 
-def total_bytes(tree: FileTree) -> int | None:
+def read_memory_size(tree: FileTree) -> int | None:
     """Return the total memory size in bytes; `None` if it is not stated."""
     size = re.search(r"(?m)^MemTotal:\s*([0-9]{1,15}) kB$", tree.text("proc/meminfo") or "")
     return int(size[1]) * 1024 if size and int(size[1]) else None
 
 
-def online_cpus(tree: FileTree) -> CpuSet:
+def read_online_cpus(tree: FileTree) -> CpuSet:
     """Return the hardware threads that are online; from `/proc/cpuinfo` or a CPUID dump if there is no list.
 
     Raises:
@@ -77,9 +77,9 @@ def online_cpus(tree: FileTree) -> CpuSet:
     return online
 
 
-def cgroup_cpus(tree: FileTree) -> CpuSet | None:
+def read_cgroup_cpus(tree: FileTree) -> CpuSet | None:
     """Return the cpuset of the control group of this process, or `None` if none is set."""
-    for folder in cgroup_folders(tree, "cpuset"):
+    for folder in list_cgroup_folders(tree, "cpuset"):
         for name in ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"):
             cpus = tree.cpus(f"{folder}/{name}")
             if cpus:
@@ -87,7 +87,7 @@ def cgroup_cpus(tree: FileTree) -> CpuSet | None:
     return None
 
 
-def cgroup_folders(tree: FileTree, controller: str) -> list[str]:
+def list_cgroup_folders(tree: FileTree, controller: str) -> list[str]:
     """Return the folders of this process's control groups for a controller, innermost first (version 1 and 2).
 
     In a container the path may be outside of the mount; then the mount itself is used.
@@ -104,7 +104,7 @@ def cgroup_folders(tree: FileTree, controller: str) -> list[str]:
     return found
 
 
-def affinity(tree: FileTree) -> CpuSet:
+def read_affinity(tree: FileTree) -> CpuSet:
     """Return the affinity mask of a recorded process: `Cpus_allowed_list` of its status file, or every CPU."""
     listed = re.search(r"(?m)^Cpus_allowed_list:\s*(\S+)", tree.text("proc/self/status") or "")
-    return parse_cpus(listed[1]) if listed else online_cpus(tree)
+    return parse_cpus(listed[1]) if listed else read_online_cpus(tree)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from octant.machine import LAST_CACHE, CpuSet, Disagreement, Machine, NumaNode, Topology
-from octant.machine.cpus import CPU, NODE, memory_nodes, online_cpus
+from octant.machine.cpus import CPU, NODE, read_numa_nodes, read_online_cpus
 from octant.machine.cpusets import cpus_text
 from octant.machine.tree import FileTree
 from octant.units import bytes_text, si_text
@@ -107,10 +107,10 @@ def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
         yield _disagreement("clock", trusted, shown, ("processor name", si_text(stated_hz, "Hz")))
 
 
-def kernel_statements(tree: FileTree) -> dict[str, str]:
+def read_kernel_statements(tree: FileTree) -> dict[str, str]:
     """Return the statements of the kernel's files about facts that hwloc may correct, by subject."""
-    online, listed = online_cpus(tree), tree.cpus(f"{CPU}/online")
-    nodes = memory_nodes(tree, online)
+    online, listed = read_online_cpus(tree), tree.cpus(f"{CPU}/online")
+    nodes = read_numa_nodes(tree, online)
     found = {"hardware threads": cpus_text(listed)} if listed else {}
     if any(node.cpus for node in nodes):
         found |= _node_statements(nodes)
@@ -119,10 +119,10 @@ def kernel_statements(tree: FileTree) -> dict[str, str]:
     return found | _cache_statements(stated)
 
 
-def caches_not_shared(tree: FileTree, topology: Topology) -> str:
+def find_unshared_caches(tree: FileTree, topology: Topology) -> str:
     """Return the caches beyond those of the topology whose sharing the kernel does not state, or ""."""
     last = max((_cache_subject(cache.level, cache.kind) for cache in topology.data_caches()), default="")
-    unstated = _kernel_caches(tree, online_cpus(tree))[1]
+    unstated = _kernel_caches(tree, read_online_cpus(tree))[1]
     return ", ".join(sorted(one for one in unstated if one > last and not one.startswith("L1i")))
 
 
@@ -141,7 +141,7 @@ def _kernel_caches(tree: FileTree, online: CpuSet) -> tuple[dict[tuple[str, CpuS
     return caches, unstated
 
 
-def disagreements_with_kernel(
+def compare_with_kernel(
     topology: Topology, kernel: Mapping[str, str], missing: CpuSet = frozenset()
 ) -> tuple[Disagreement, ...]:
     """Return the differences between hwloc's topology and the kernel's files; empty if the topology is not hwloc's.
@@ -163,7 +163,7 @@ def disagreements_with_kernel(
     )
 
 
-def contradictions(tree: FileTree, topology: Topology) -> Iterator[Disagreement]:
+def find_contradictions(tree: FileTree, topology: Topology) -> Iterator[Disagreement]:
     """Yield contradictions in the kernel's files about cores, caches and NUMA nodes; hwloc resolves them silently.
 
     Examples: a list differs from its mask, names hardware threads that do not exist, or overlaps another list in part;

@@ -8,18 +8,26 @@ from pathlib import Path
 
 from octant.machine import CpuSet, Machine, Topology
 from octant.machine import processor as processors
-from octant.machine.cpus import CPU, NODE, affinity, cgroup_cpus, online_cpus, topology_without_caches, total_bytes
+from octant.machine.cpus import (
+    CPU,
+    NODE,
+    read_affinity,
+    read_cgroup_cpus,
+    read_memory_size,
+    read_online_cpus,
+    read_topology_without_caches,
+)
 from octant.machine.cpusets import parse_cpus
 from octant.machine.crosscheck import (
-    caches_not_shared,
-    contradictions,
+    compare_with_kernel,
     disagreements,
-    disagreements_with_kernel,
-    kernel_statements,
+    find_contradictions,
+    find_unshared_caches,
+    read_kernel_statements,
 )
 from octant.machine.hwloc import HelperError, NoHwlocError, read_xml, recorded_tree, this_machine
-from octant.machine.hwloc.xml import known_sum
-from octant.machine.sanity import checked
+from octant.machine.hwloc.xml import total_memory
+from octant.machine.sanity import check_machine
 from octant.machine.system import page_sizes, system
 from octant.machine.tree import FileTree
 from octant.software.prefetcher import prefetch_switch
@@ -45,7 +53,7 @@ def from_tree(tree: FileTree) -> Machine:
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
         topology=topology,
         processor=processors.processor(tree),
-        memory_bytes=total_bytes(tree) or known_sum(topology.numa),
+        memory_bytes=read_memory_size(tree) or total_memory(topology.numa),
         page_sizes=page_sizes(tree, os.sysconf("SC_PAGE_SIZE") if tree.live else None),
         system=system(tree) | unknown,
         software=software() if tree.live else {},
@@ -58,9 +66,9 @@ def from_tree(tree: FileTree) -> Machine:
         machine = replace(machine, processor=processor, system=machine.system | switch)
     found = disagreements(machine, _facts_to_compare(tree))
     missing = (tree.cpus(f"{CPU}/online") or frozenset()) - frozenset(tree.numbers(CPU, "cpu"))
-    found += disagreements_with_kernel(topology, kernel_statements(tree), missing)
-    found += tuple(contradictions(tree, topology))
-    return checked(replace(machine, disagreements=found))
+    found += compare_with_kernel(topology, read_kernel_statements(tree), missing)
+    found += tuple(find_contradictions(tree, topology))
+    return check_machine(replace(machine, disagreements=found))
 
 
 def _topology(tree: FileTree) -> tuple[Topology, dict[str, str]]:
@@ -69,21 +77,21 @@ def _topology(tree: FileTree) -> tuple[Topology, dict[str, str]]:
     Raises:
         ValueError: hwloc cannot read the recording, or the files below the root do not describe a machine.
     """
-    online, unknown = online_cpus(tree), {}
+    online, unknown = read_online_cpus(tree), {}
     try:
         topology = read_xml(this_machine() if tree.live else recorded_tree(tree))
     except (NoHwlocError, ValueError) as error:
         if not isinstance(error, NoHwlocError | HelperError) and not tree.live:
             raise
-        topology, unknown = topology_without_caches(tree), {"caches_unknown": str(error)}
-    if unshared := caches_not_shared(tree, topology) if topology.caches is not None else "":
+        topology, unknown = read_topology_without_caches(tree), {"caches_unknown": str(error)}
+    if unshared := find_unshared_caches(tree, topology) if topology.caches is not None else "":
         unknown = {"caches_unknown": f"the kernel does not state which hardware threads share the {unshared}"}
         topology = replace(topology, caches=None)
     if len(topology.numa) == 1 and not tree.numbers(NODE, "node"):  # hwloc adds one node if none is stated
         cpus = tuple(replace(cpu, numa=None) for cpu in topology.cpus)
         topology = replace(topology, cpus=cpus, numa=(), memory_attributes=(), allowed_nodes=None)
     mask = _allowed_cpus(tree)
-    usable = (topology.allowed & mask or topology.allowed) if mask & online else mask  # `checked` reports a wrong mask
+    usable = (topology.allowed & mask or topology.allowed) if mask & online else mask  # `check_machine` reports a wrong mask
     return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown
 
 
@@ -100,10 +108,10 @@ def _allowed_nodes(tree: FileTree, topology: Topology) -> CpuSet | None:
 
 def _allowed_cpus(tree: FileTree) -> CpuSet:
     """Return the affinity mask of the process, restricted to the cpuset of its control group."""
-    mask = affinity(tree)  # always read, so that a recording contains it
+    mask = read_affinity(tree)  # always read, so that a recording contains it
     if tree.live and hasattr(os, "sched_getaffinity"):
         mask = frozenset(os.sched_getaffinity(0))
-    group = cgroup_cpus(tree)
+    group = read_cgroup_cpus(tree)
     return mask & group if group and mask & group else mask
 
 

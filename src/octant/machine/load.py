@@ -5,7 +5,7 @@ from pathlib import Path
 
 from octant.machine import Machine, PageSize, Topology, hwloc
 from octant.machine.discover import discover
-from octant.machine.sanity import checked
+from octant.machine.sanity import check_machine
 
 
 def load_machine(name: str) -> Machine:
@@ -21,7 +21,7 @@ def load_machine(name: str) -> Machine:
     if name == "here" or os.path.isdir(name):  # noqa: PTH112 - that of pathlib fails on names that are too long
         return discover(Path("/") if name == "here" else Path(name))
     try:
-        return checked(hwloc.load_machine(name))
+        return check_machine(hwloc.load_machine(name))
     except ValueError as error:
         raise ValueError(
             str(error).replace("cannot read the topology", f"cannot read the machine {name[:200]!r}")

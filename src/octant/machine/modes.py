@@ -10,7 +10,7 @@ _NAMES = {"AuthenticAMD": "NPS", "HygonGenuine": "NPS", "GenuineIntel": "SNC"}
 _MOST_NPS = 4
 
 
-def numa_mode(machine: Machine) -> str:
+def describe_numa_mode(machine: Machine) -> str:
     """Return e.g. `4 NUMA domains per package (NPS4), 2 L3 caches per domain`; nodes without cores do not count."""
     top = machine.topology
     packages, nodes = top.groups("package"), [node.cpus for node in top.numa if node.cpus]

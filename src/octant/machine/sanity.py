@@ -15,16 +15,16 @@ _SHOWN = 3
 """Number of contradictions of one kind that are listed; further ones are counted."""
 
 
-def checked(machine: Machine) -> Machine:
+def check_machine(machine: Machine) -> Machine:
     """Return the machine with a consistent topology; each contradiction becomes one of its disagreements."""
-    topology, found = checked_topology(machine.topology)
+    topology, found = make_consistent(machine.topology)
     if topology == machine.topology:
         return machine
     new = tuple(one for one in found if one not in machine.disagreements)
     return replace(machine, topology=topology, disagreements=(*machine.disagreements, *new))
 
 
-def checked_topology(topology: Topology) -> tuple[Topology, tuple[Disagreement, ...]]:
+def make_consistent(topology: Topology) -> tuple[Topology, tuple[Disagreement, ...]]:
     """Return a consistent topology, and the contradictions that were removed.
 
     A consistent topology is returned unchanged. In a consistent topology, hardware threads are unique; cores nest in

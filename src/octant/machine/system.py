@@ -34,7 +34,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from octant.machine import PageSize
-from octant.machine.cpus import CPU, cgroup_folders
+from octant.machine.cpus import CPU, list_cgroup_folders
 from octant.machine.cpusets import cpus_text
 from octant.machine.processor import architecture, model_numbers
 from octant.machine.tree import FileTree
@@ -186,9 +186,9 @@ def _limits(tree: FileTree) -> Iterator[tuple[str, str]]:
     for key, label in (("memlock", "Max locked memory"), ("stack", "Max stack size")):
         limit = re.search(rf"(?m)^{label}\s+(\S+)", tree.text("proc/self/limits") or "")
         yield f"limit_{key}_bytes", limit[1] if limit else ""
-    quotas = [quota for folder in cgroup_folders(tree, "cpu") if (quota := _quota(tree, folder)) is not None]
+    quotas = [quota for folder in list_cgroup_folders(tree, "cpu") if (quota := _quota(tree, folder)) is not None]
     yield "cgroup_cpu_quota", f"{min(quotas):g}" if quotas else ""
-    limits = [_least(tree, folder, _LIMITS) for folder in cgroup_folders(tree, "memory")]
+    limits = [_least(tree, folder, _LIMITS) for folder in list_cgroup_folders(tree, "memory")]
     yield "cgroup_memory_bytes", str(min((limit for limit in limits if limit is not None), default=""))
 
 
@@ -222,7 +222,7 @@ def _left_in_group(tree: FileTree, folder: str) -> int | None:
 
 
 def _available(tree: FileTree) -> int | None:
-    left = [left for folder in cgroup_folders(tree, "memory") if (left := _left_in_group(tree, folder)) is not None]
+    left = [left for folder in list_cgroup_folders(tree, "memory") if (left := _left_in_group(tree, folder)) is not None]
     available = memory_table(tree).get("MemAvailable")
     return min([*left, *([] if available is None else [available])], default=None)
 

@@ -17,7 +17,7 @@ from octant.catalogue.current_settings import (
 from octant.catalogue.lookup import plain, similar
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, inventory
-from octant.mpi.knobs import knobs, of_mpi
+from octant.mpi.knobs import knobs, select_mpi_variables
 
 _PAIRS = {"mca", "gmca", "prtemca", "pmixmca", "genv", "env", "setenv"}  # words before a name and a value
 _BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
@@ -117,7 +117,7 @@ def installed(words: Iterable[str]) -> Inventory | None:
     `None`: no word is such a setting, or no MPI library is installed.
     """
     names = [word.partition("=")[0] for word in words]
-    if not of_mpi(names) and not any(found.key in neutral.TITLES for name in names for found in find(name)):
+    if not select_mpi_variables(names) and not any(found.key in neutral.TITLES for name in names for found in find(name)):
         return None
     try:
         return inventory()

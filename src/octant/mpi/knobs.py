@@ -118,12 +118,12 @@ def belongs_to(name: str, library: str) -> bool:
     return _owner(name) == library
 
 
-def is_of_mpi(name: str) -> bool:
+def is_mpi_variable(name: str) -> bool:
     """Return whether the tables of MPI libraries have this variable, also under a former prefix."""
     return any(entry(key, renamed(key, name)) for key in _OF_MPI)
 
 
-def of_mpi(names: Iterable[str]) -> list[str]:
+def select_mpi_variables(names: Iterable[str]) -> list[str]:
     """Return the environment variables with a prefix of an MPI library, a transport or IBM's MPI."""
     return [name for name in names if _owner(name)]
 

@@ -15,7 +15,7 @@ from octant import build, launchers
 from octant.failure import Exit, Refusal
 from octant.launch.execute import execute
 from octant.mpi.inventory import PROBE, agrees
-from octant.mpi.knobs import of_mpi
+from octant.mpi.knobs import select_mpi_variables
 from octant.mpi.neutral import Library, acts_between_nodes_only
 from octant.mpi.settings import LaunchSetting, MpiSettings
 from octant.store import ProvenSetting, scratch
@@ -120,7 +120,7 @@ def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the MPI settings of an environment; variables from the launcher of Open MPI are not settings."""
     if "OMPI_COMM_WORLD_SIZE" in environment:
         return {}
-    names = (name for name in of_mpi(environment) if name.startswith(_READ_TODAY))
+    names = (name for name in select_mpi_variables(environment) if name.startswith(_READ_TODAY))
     return {name: environment[name] for name in names if may_be_recorded(name, environment[name])}
 
 

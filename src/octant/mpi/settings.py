@@ -10,7 +10,16 @@ from octant.catalogue.lookup import similar
 from octant.failure import Exit, Refusal
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, linked
-from octant.mpi.knobs import Problem, belongs_to, check_names, check_values, find, is_of_mpi, knobs, of_mpi
+from octant.mpi.knobs import (
+    Problem,
+    belongs_to,
+    check_names,
+    check_values,
+    find,
+    is_mpi_variable,
+    knobs,
+    select_mpi_variables,
+)
 from octant.mpi.neutral import CannotExpressError, Library, NeutralSetting, SettingValue, VariableValue
 
 
@@ -225,7 +234,7 @@ def is_known(name: str) -> bool:
     """Return whether an environment variable is in the tables of settings and an MPI library reads it."""
     plain = name.removeprefix("OMPI_MCA_")
     listed = any(plain in knob.names() and (plain != name or not name.islower()) for knob in knobs())
-    return bool(of_mpi([name])) and (listed or neutral.is_known_variable(name))
+    return bool(select_mpi_variables([name])) and (listed or neutral.is_known_variable(name))
 
 
 def _variable(name: str, inventory: Inventory) -> str:
@@ -235,7 +244,7 @@ def _variable(name: str, inventory: Inventory) -> str:
             e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents
         ):
             return f"OMPI_MCA_{name}"
-    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name) or is_of_mpi(name):
+    elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name) or is_mpi_variable(name):
         return name
     if belongs_to(name, inventory.library):  # a misspelt name, which the check reports
         return name
@@ -246,6 +255,6 @@ def _variable(name: str, inventory: Inventory) -> str:
         near = similar(name, names)
         hint = f"did you mean {' or '.join(near)}?" if near else "`octant settings` lists them"
         raise Refusal(f"unknown setting {name!r}; {hint}", Exit.WRONG_WORD) from None
-    if not of_mpi([name]):  # a flag, a tool, or a variable of other software
+    if not select_mpi_variables([name]):  # a flag, a tool, or a variable of other software
         raise Refusal(f"cannot set {name!r}: no MPI library reads it; see octant settings {name}", Exit.WRONG_WORD)
     return name

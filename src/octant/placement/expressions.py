@@ -8,7 +8,7 @@ from octant.machine import Cache, CpuSet, NotKnownError, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import numbers_text
 from octant.placement.planner import ordered_cores
-from octant.placement.request import LONGEST, PlacementRequest, explicit, parse_request
+from octant.placement.request import LONGEST, PlacementRequest, parse_request, request_from_lists
 
 _LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
 _DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
@@ -34,14 +34,14 @@ def parse_place(text: str, topology: Topology) -> PlacementRequest:
     if len(text) > LONGEST:
         raise ValueError(f"the placement has {len(text)} characters; at most {LONGEST} are supported")
     if _LIKWID.match(text):
-        return explicit([tuple(likwid(part, topology)) for part in text.split("_")])
+        return request_from_lists([tuple(likwid(part, topology)) for part in text.split("_")])
     parts = [part.strip() for part in text.split(";")]
     if all(part and all(LOCATION.fullmatch(word) for word in part.split()) for part in parts):
         sets = [hwloc(part, topology) for part in parts]
         cores = topology.groups("core")
         threads = min(sum(1 for core in cores if core & held) for held in sets)
         order = [cpu.os for core in ordered_cores(topology) for cpu in core]
-        return explicit([tuple(cpu for cpu in order if cpu in held) for held in sets], max(threads, 1))
+        return request_from_lists([tuple(cpu for cpu in order if cpu in held) for held in sets], max(threads, 1))
     try:
         return parse_request(text)
     except ValueError as error:

@@ -19,7 +19,7 @@ from octant.units import bytes_text
 _SCATTER = ("package", "numa", "l3")
 
 
-class DoesNotFit(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
+class DoesNotFitError(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
     """A request that does not fit on the machine. `largest` is the nearest request that fits, or `None`."""
 
     def __init__(self, reason: str, largest: PlacementRequest | None) -> None:
@@ -46,11 +46,11 @@ def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[Pag
     """
     try:
         return plan_or_suggest(topology, request, page_sizes)
-    except DoesNotFit as refusal:
+    except DoesNotFitError as refusal:
         fits = _fitting(topology, refusal.largest, page_sizes) if refusal.largest else None
         if fits == refusal.largest:
             raise
-        raise DoesNotFit(refusal.reason, fits) from None
+        raise DoesNotFitError(refusal.reason, fits) from None
 
 
 def plan_or_suggest(
@@ -141,7 +141,7 @@ def _by_slots(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     free, size = slots(topology, request), request.threads
     need = request.ranks * size
     if need > len(free) and not (request.oversubscribe and free):
-        raise DoesNotFit(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
+        raise DoesNotFitError(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
     if request.order == "compact" or size > len(free):  # a rank with more threads than slots uses all of them
         free = free * -(-need // len(free))
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
@@ -290,7 +290,7 @@ def _by_units(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     blocks = _blocks(topology, request)
     capacity = sum(block.ranks for block in blocks)
     if request.ranks > capacity and not (request.oversubscribe and blocks):
-        raise DoesNotFit(_too_few_units(topology, request), _largest_units(topology, request, capacity))
+        raise DoesNotFitError(_too_few_units(topology, request), _largest_units(topology, request, capacity))
     paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
     order = _round_robin_blocks(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
@@ -329,14 +329,14 @@ def _explicit(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     for rank, cpus in enumerate(request.cpus):
         outside = frozenset(cpus) - topology.allowed
         if outside:
-            raise DoesNotFit(
+            raise DoesNotFitError(
                 f"cannot place rank {rank} on hardware threads {numbers_text(outside)}: this job may use "
                 f"{numbers_text(topology.allowed)}",
                 None,
             )
         size = len(cpus) // request.threads
         if not size and not request.oversubscribe:
-            raise DoesNotFit(
+            raise DoesNotFitError(
                 f"cannot place {request.threads} threads of rank {rank} on {len(cpus)} hardware threads",
                 replace(request, threads=min(len(c) for c in request.cpus)),
             )
@@ -354,7 +354,7 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
     local = replace(request, torus=(), map=(), map_file="", order="compact")
     per_node = len(slots(topology, local)) // request.threads
     if not per_node:
-        raise DoesNotFit(_too_many(topology, request, len(slots(topology, local))), None)
+        raise DoesNotFitError(_too_many(topology, request, len(slots(topology, local))), None)
     shape = (*request.torus, per_node)
     most = math.prod(shape)
     if request.map:
@@ -362,14 +362,14 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
         wrong = next((rank for rank, place in enumerate(places) if place[-1] >= per_node), None)
         if wrong is not None:
             fit = sum(1 for _ in itertools.takewhile(lambda place: place[-1] < per_node, request.map))
-            raise DoesNotFit(
+            raise DoesNotFitError(
                 f"cannot place rank {wrong} of the map in slot {places[wrong][-1]}: a node has {per_node} slots for "
                 f"ranks with {request.threads} threads",
                 replace(request, ranks=fit) if fit else None,
             )
     elif request.ranks > most:
         size = "x".join(str(n) for n in shape)
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot map {request.ranks} ranks on {size} slots; at most {most} ranks fit", replace(request, ranks=most)
         )
     else:
@@ -381,21 +381,21 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
 def _check_memory(topology: Topology, request: PlacementRequest) -> None:
     if not topology.numa and request.memory.policy not in ("default", "local"):
         why = "the system does not state NUMA nodes"
-        raise DoesNotFit(f"cannot use memory={request.memory}: {why}", replace(request, memory=Memory()))
+        raise DoesNotFitError(f"cannot use memory={request.memory}: {why}", replace(request, memory=Memory()))
     known = {node.os for node in topology.numa}
     missing = set(request.memory.nodes) - known
     if missing:
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot use NUMA node {numbers_text(missing)}: this machine has {numbers_text(known)}",
             None,
         )
     forbidden = set(request.memory.nodes) & topology.forbidden_nodes()
     if forbidden:
         usable = numbers_text(node.os for node in topology.usable_nodes())
-        raise DoesNotFit(f"cannot use NUMA node {numbers_text(forbidden)}: this job may use {usable}", None)
+        raise DoesNotFitError(f"cannot use NUMA node {numbers_text(forbidden)}: this job may use {usable}", None)
     empty = set(request.memory.nodes) - {node.os for node in topology.usable_nodes()}
     if empty:
-        raise DoesNotFit(f"cannot use NUMA node {numbers_text(empty)}: it has no memory", None)
+        raise DoesNotFitError(f"cannot use NUMA node {numbers_text(empty)}: it has no memory", None)
 
 
 def _check_cores(topology: Topology, request: PlacementRequest) -> None:
@@ -404,16 +404,16 @@ def _check_cores(topology: Topology, request: PlacementRequest) -> None:
         return
     if request.smt > topology.smt():
         most = "1 hardware thread" if topology.smt() == 1 else f"at most {topology.smt()} hardware threads"
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot use {request.smt} hardware threads per core: a core has {most}",
             replace(request, smt=topology.smt()),
         )
     if request.kind != "any" and (topology.kinds is None or any(kind.rank is None for kind in topology.kinds)):
         why = "contradict each other or the cores" if topology.kinds is None else "are not ranked"
         why = "are not known; install hwloc" if topology.caches is None else why
-        raise DoesNotFit(f"cannot select {request.kind} cores: kinds of cores {why}", replace(request, kind="any"))
+        raise DoesNotFitError(f"cannot select {request.kind} cores: kinds of cores {why}", replace(request, kind="any"))
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
-        raise DoesNotFit("this machine has no efficiency cores", replace(request, kind="any"))
+        raise DoesNotFitError("this machine has no efficiency cores", replace(request, kind="any"))
 
 
 def _check_caches(topology: Topology, request: PlacementRequest) -> None:
@@ -428,7 +428,7 @@ def _check_caches(topology: Topology, request: PlacementRequest) -> None:
             order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
         )
         why = "caches are not known; `octant machine` states the reason"
-        raise DoesNotFit(f"cannot use {setting}: {why}", plain)
+        raise DoesNotFitError(f"cannot use {setting}: {why}", plain)
 
 
 def _fitting(
@@ -440,7 +440,7 @@ def _fitting(
         tried.append(request)
         try:
             plan_or_suggest(topology, request, page_sizes)
-        except DoesNotFit as refusal:
+        except DoesNotFitError as refusal:
             if refusal.largest is None:
                 return None
             request = refusal.largest
@@ -453,7 +453,7 @@ def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> N
     size = PAGE_BYTES.get(request.pages)
     if size is not None and size not in [page.size_bytes for page in page_sizes]:
         known = ", ".join(bytes_text(page.size_bytes) for page in page_sizes)
-        raise DoesNotFit(
+        raise DoesNotFitError(
             f"cannot use pages of {bytes_text(size)}: the system supports {known}",
             replace(request, pages="default"),
         )
@@ -477,7 +477,7 @@ def _memory(
     if every and policy == "interleave":
         return every
     stated = Memory("bind", every) if every and policy == "bind" else Memory()
-    raise DoesNotFit(
+    raise DoesNotFitError(
         f"cannot use memory={request.memory} for rank {rank}: the local NUMA node of its hardware threads "
         f"{numbers_text(cpus)} is not known",
         replace(request, memory=stated),

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from octant.machine import CpuSet, Topology
-from octant.placement.planner import DoesNotFit, ordered_cores, plan_or_suggest
-from octant.placement.request import PlacementRequest, Unit, explicit
+from octant.placement.planner import DoesNotFitError, ordered_cores, plan_or_suggest
+from octant.placement.request import PlacementRequest, Unit, request_from_lists
 
 _ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter")
 
@@ -18,7 +18,7 @@ def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = 
     for request in _candidates(sets, topology, threads):
         try:
             placement = plan_or_suggest(topology, request)
-        except (DoesNotFit, ValueError):
+        except (DoesNotFitError, ValueError):
             continue
         if [place.cpus for place in placement.ranks] == list(sets):
             return request
@@ -26,7 +26,7 @@ def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = 
     order += sorted(frozenset().union(*sets) - set(order))
     lists = [tuple(cpu for cpu in order if cpu in held) for held in sets]
     cores = topology.groups("core")
-    return explicit(lists, threads or max(1, min(_cores(held, cores) for held in set(sets))))
+    return request_from_lists(lists, threads or max(1, min(_cores(held, cores) for held in set(sets))))
 
 
 def _cores(held: CpuSet, cores: Sequence[CpuSet]) -> int:

@@ -286,7 +286,7 @@ _READ: dict[str, Callable[[str], object]] = {
 }
 
 
-def explicit(cpus: list[tuple[int, ...]], threads: int | None = None) -> PlacementRequest:
+def request_from_lists(cpus: list[tuple[int, ...]], threads: int | None = None) -> PlacementRequest:
     """Return a request that lists the hardware threads of each rank."""
     return PlacementRequest(ranks=len(cpus), threads=threads or len(cpus[0]), unit="hwthread", cpus=tuple(cpus))
 

@@ -254,7 +254,7 @@ def requested(text: str, machine: Machine) -> PlacementForms:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     try:
         return PlacementForms(text, request, planner.plan(machine.topology, request, machine.page_sizes))
-    except planner.DoesNotFit as error:
+    except planner.DoesNotFitError as error:
         raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
 
 

@@ -300,7 +300,7 @@ def placed(text: str, machine: Machine) -> Placed:
         request = parse_request(text)
         placement = planner.plan(machine.topology, request, machine.page_sizes)
         return Placed(request, tuple(bind.words(placement, request)), placement.ranks)
-    except planner.DoesNotFit as error:
+    except planner.DoesNotFitError as error:
         raise Refusal(str(error), Exit.NOT_SUPPORTED) from error
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error

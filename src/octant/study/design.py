@@ -134,7 +134,7 @@ def _does_not_fit(request: Request, machine: Machine, why_no_link: Callable[[str
         return ""
     try:
         planner.plan(machine.topology, parse_request(request.shape.place), machine.page_sizes)
-    except planner.DoesNotFit as reason:
+    except planner.DoesNotFitError as reason:
         return str(reason)
     except ValueError:  # a location that there is not
         return f"no {request.shape.place} here"

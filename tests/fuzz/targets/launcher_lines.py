@@ -6,7 +6,7 @@ from fuzz_targets import one_in
 from octant.launchers import names, to_syntax, translate
 from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
-from octant.placement.planner import DoesNotFit, plan
+from octant.placement.planner import DoesNotFitError, plan
 from octant.report.placement.text import as_json, as_text, syntax_text
 from paths import DATA
 
@@ -34,7 +34,7 @@ def _recorded(name: str) -> list[bytes]:
 
 
 FORMAT = "text"
-REFUSES = (ValueError, DoesNotFit)
+REFUSES = (ValueError, DoesNotFitError)
 SEEDS = [
     *_written(),
     *_recorded("openmpi.json"),

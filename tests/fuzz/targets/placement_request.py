@@ -4,7 +4,7 @@ from fuzz_targets import one_in
 from octant.launchers import translate
 from octant.machine.hwloc import read_synthetic
 from octant.placement.draw import as_svg
-from octant.placement.planner import DoesNotFit
+from octant.placement.planner import DoesNotFitError
 from octant.report.placement.text import as_json, as_text, syntax_text
 
 _NODES = (
@@ -12,7 +12,7 @@ _NODES = (
     read_synthetic("pack:1 l3:2 core:2 pu:1\nallowed: 1-3"),
 )
 FORMAT = "text"
-REFUSES = (ValueError, DoesNotFit)
+REFUSES = (ValueError, DoesNotFitError)
 SEEDS = [
     b"4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m",
     b"2x4,unit=numa,order=scatter:package,smt=all,memory=bind:0+1,heap=huge,near=adapter",

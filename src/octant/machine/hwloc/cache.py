@@ -36,7 +36,7 @@ _FAILED_S = 3600
 """Time for which a failure is kept; heavy load may be its cause."""
 
 
-def cached(produce: Callable[[], str]) -> str:
+def cached_xml(produce: Callable[[], str]) -> str:
     """Return the XML of this machine from the cache, or the result of `produce`, which is then stored.
 
     Failures are also stored for a limited time, since each command would otherwise wait for a library that hangs.

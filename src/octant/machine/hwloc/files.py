@@ -8,7 +8,7 @@ from octant.failure import Refusal
 from octant.machine import Machine, Processor, Topology
 from octant.machine.hwloc.process import HelperError, NoHwlocError
 from octant.machine.hwloc.source import from_synthetic, from_xml
-from octant.machine.hwloc.xml import known_sum, read_machine, read_xml
+from octant.machine.hwloc.xml import read_machine, read_xml, total_memory
 from octant.untrusted import exists, read_text
 
 _READABLE = re.compile(r"<topology\b[^>]*\bversion=\"[23]\.")
@@ -42,7 +42,7 @@ def load_machine(source: str | Path) -> Machine:
             if text is source or Path(source).suffix in _DESCRIPTIONS or isinstance(error, HelperError):
                 raise
             raise _not_a_topology(source) from error
-        return Machine(name, topology, Processor(None, "", "unknown", frozenset(), None), known_sum(topology.numa), ())
+        return Machine(name, topology, Processor(None, "", "unknown", frozenset(), None), total_memory(topology.numa), ())
     try:
         return read_machine(from_xml(text, f"the XML file {str(source)!r}"), name)
     except NoHwlocError:

@@ -32,7 +32,7 @@ def states_cpus(tree: FileTree) -> bool:
     return any(tree.text(f"{place}/{name}") for place in places for name in names)
 
 
-def completed_files(tree: FileTree) -> dict[str, str]:
+def complete_files(tree: FileTree) -> dict[str, str]:
     """Return hwloc's input files with masks computed from lists and numbers; empty if the tree has all masks.
 
     Raises:

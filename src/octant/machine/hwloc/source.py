@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from octant.machine.cpus import CPU as _CPU
-from octant.machine.hwloc.cache import cached
+from octant.machine.hwloc.cache import cached_xml
 from octant.machine.hwloc.description import parse_description
 from octant.machine.hwloc.inputs import input_files, input_links
-from octant.machine.hwloc.lists import completed_files, states_cpus
+from octant.machine.hwloc.lists import complete_files, states_cpus
 from octant.machine.hwloc.process import HelperRequest, export_xml
 from octant.machine.hwloc.xml import parse_document
 from octant.machine.tree import FileTree
@@ -30,7 +30,7 @@ def this_machine() -> str:
         ValueError: see `export_xml`.
     """
     request = HelperRequest("this machine", "system", "use a recording of this machine", wall_s=_LIVE_S)
-    return cached(lambda: export_xml(request))
+    return cached_xml(lambda: export_xml(request))
 
 
 def recorded_tree(recording: Path | FileTree) -> str:
@@ -66,7 +66,7 @@ def recorded_tree(recording: Path | FileTree) -> str:
 
 def _completed(tree: FileTree, copy: Path) -> str:
     """Return a root that hwloc can read: that of the tree, or a copy with the missing masks."""
-    files = completed_files(tree)
+    files = complete_files(tree)
     if not files:
         return str(tree.root.resolve())
     links = input_links(tree)

@@ -79,13 +79,13 @@ def read_machine(text: str, name: str) -> Machine:
         name=infos.get("HostName") or name,
         topology=topology,
         processor=Processor(infos.get("Architecture") or None, infos.get("CPUVendor", ""), model, frozenset(), None),
-        memory_bytes=known_sum(topology.numa),
+        memory_bytes=total_memory(topology.numa),
         page_sizes=(),
         system={"kernel": infos["OSRelease"]} if infos.get("OSRelease") else {},
     )
 
 
-def known_sum(nodes: Sequence[NumaNode]) -> int | None:
+def total_memory(nodes: Sequence[NumaNode]) -> int | None:
     """Return the total memory of the nodes; `None` if a size is not known."""
     sizes = [node.memory_bytes for node in nodes if node.memory_bytes is not None]
     return sum(sizes) if sizes and len(sizes) == len(nodes) else None

@@ -12,7 +12,7 @@ from rich.text import Text
 from octant.machine import LAST_CACHE, Cache, CpuSet, Disagreement, Machine, PageSize, Topology
 from octant.machine.codec import to_json
 from octant.machine.cpusets import cpus_text
-from octant.machine.modes import numa_mode
+from octant.machine.modes import describe_numa_mode
 from octant.placement.draw import NO_MEMORY
 from octant.report.terminal import render
 from octant.units import bytes_text, counted, si_text
@@ -211,7 +211,7 @@ def _facts(machine: Machine) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("instruction sets", instructions(machine.processor.flags) or "not stated")
-    table.add_row("NUMA mode", numa_mode(machine))
+    table.add_row("NUMA mode", describe_numa_mode(machine))
     for label, value in _topology_facts(machine):
         table.add_row(label, value)
     table.add_row("page sizes", pages_text(machine.page_sizes) or "not known")
