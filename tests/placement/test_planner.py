@@ -296,7 +296,8 @@ def test_torus_letters_give_nodes_and_places() -> None:
 def test_nothing_is_given_in_place_of_what_was_asked() -> None:
     """Four threads a core of two, or efficiency cores where all are alike, would come out as something else."""
     with pytest.raises(
-        DoesNotFitError, match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2"
+        DoesNotFitError,
+        match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2",
     ):
         plan(reference(), parse_request("4x2,smt=4"))
     with pytest.raises(DoesNotFitError, match=r"a core has 1 hardware thread\)"):

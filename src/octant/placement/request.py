@@ -236,7 +236,8 @@ def _count(value: str) -> int:
 
 
 def _yes(value: str) -> bool:
-    _check_known("answer", value, ("yes", "no"))
+    if value not in ("yes", "no"):
+        raise ValueError("the value must be yes or no")
     return value == "yes"
 
 
