@@ -79,7 +79,7 @@ def test_the_documented_example() -> None:
         ("4x2,pages=3m", "unknown value in pages=3m"),
         ("0x2", "both must be at least 1"),
         ("3x1,cpus=0/1", "one list per rank"),
-        ("4x2,share=maybe", "try one of yes, no"),
+        ("4x2,share=maybe", "the value must be yes or no"),
         ("4x2,torus=0x1x1", "each dimension must be at least 1"),
     ],
 )
@@ -135,7 +135,7 @@ def test_a_map_file_is_a_value(tmp_path: Path) -> None:
         (f"4x1,torus=2x2x1,map={file}", "4 ranks with a map of 3 lines"),
         (f"2x1,map={file}", "requires a torus"),
         ("16x1,torus=2x2x2", "add order=TXYZ or map=FILE"),
-        ("1x1,threads=4", "threads is given twice, by 1x1"),
+        ("1x1,threads=4", "threads twice, in 1x1"),
         ("99999999x1,oversubscribe=yes", "at most 65536 are supported on one node"),
         ("1x1,cpus=0-99999999999", "the largest number is 65535"),
         ("1x1,torus=²x1x1", "not an integer"),
