@@ -242,7 +242,7 @@ def test_memory_nodes() -> None:
     assert nodes("4x2,memory=bind:0+2") == (0, 2)
     assert nodes("4x2,memory=preferred:1") == (1,)
     assert nodes("2x8,order=scatter:package") == (2, 3)
-    with pytest.raises(DoesNotFitError, match="memory node 7"):
+    with pytest.raises(DoesNotFitError, match="NUMA node 7"):
         plan(reference(), PlacementRequest(memory=Memory("bind", (7,))))
 
 
@@ -267,7 +267,7 @@ def test_remarks_say_what_surprises() -> None:
         return " / ".join(plan(on, parse_request(text)).remarks)
 
     assert remarks("4x4", reference()) == ""
-    assert "rank 1: spans several NUMA domains" in remarks("2x3", reference())
+    assert "rank 1: placed on more than one NUMA domain" in remarks("2x3", reference())
     assert "spans several packages" in remarks("5x3", reference())
     assert "ranks 0-7: share cores" in remarks("8x1,unit=hwthread,smt=2", reference())
     assert "wait for the slower cores" in remarks("12x1", machine("hybrid-laptop.xml"))
@@ -320,7 +320,7 @@ def test_memory_comes_from_nodes_that_have_some() -> None:
         (0,), (2,), (2,), (3,)
     ]  # fmt: skip
     assert plan(topology, parse_request("1x1,memory=interleave")).ranks[0].memory == (0, 2, 3)
-    with pytest.raises(DoesNotFitError, match=r"memory node 1 .it has no memory"):
+    with pytest.raises(DoesNotFitError, match=r"NUMA node 1 .it has no memory"):
         plan(topology, parse_request("1x1,memory=bind:1"))
     nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
     with pytest.raises(DoesNotFitError, match=r"rank 1 .is not known .* 8-15.; .*memory=bind:0\+2-3"):
@@ -339,18 +339,18 @@ def test_maps_of_nodes_that_hold_fewer_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "on", "said"),
     [
-        ("999x1,unit=l2", "epyc-2s-nps4.synthetic", "by L2 caches (there are "),
-        ("99x1,unit=l3", "epyc-2s-nps4.synthetic", "by L3 caches (there are "),
-        ("9x1,unit=numa", "frameworks-node.synthetic", "9 ranks x 1 threads by NUMA domains (there are 4, each of"),
+        ("999x1,unit=l2", "epyc-2s-nps4.synthetic", "by L2 caches: there are "),
+        ("99x1,unit=l3", "epyc-2s-nps4.synthetic", "by L3 caches: there are "),
+        ("9x1,unit=numa", "frameworks-node.synthetic", "9 ranks x 1 threads by NUMA domains: there are 4, one"),
         ("9x1,unit=package", "frameworks-node.synthetic", "by packages: there are 2, one rank each"),
-        ("9x9,unit=package,share=yes", "frameworks-node.synthetic", "by packages (there are 2);"),
+        ("9x9,unit=package,share=yes", "frameworks-node.synthetic", "by packages: there are 2;"),
         ("17x1", "frameworks-node.synthetic", "17 ranks x 1 threads: 16 cores are usable, with 16 slots at smt=1"),
         ("40x1,smt=all", "frameworks-node.synthetic", "16 cores are usable, with 32 slots at smt=all"),
         ("9x1,kind=performance", "hybrid-laptop.xml", "performance cores are usable"),
         (
             "2x1,cpus=0/999",
             "frameworks-node.synthetic",
-            "hardware threads 999 (this job may use 0-31); nothing like it",
+            "hardware threads 999: this job may use 0-31; no similar request",
         ),
     ],
 )
@@ -396,7 +396,7 @@ def test_units_are_shared_in_turn_when_asked_and_remarks_name_the_level_that_is_
 
 
 def test_the_largest_that_fits_has_memory_of_its_own_too() -> None:
-    """Threads outside every memory node cannot be bound to their own memory, whatever their number."""
+    """Threads outside every NUMA node cannot be bound to their own memory, whatever their number."""
     whole = reference()
     outside = whole.numa[-1].cpus
     numa = tuple(replace(node, cpus=node.cpus - outside) for node in whole.numa)
@@ -415,7 +415,7 @@ def test_memory_that_this_job_may_not_use_is_in_no_option() -> None:
     held = replace(whole, allowed_nodes=frozenset({0}))
     assert plan(held, parse_request("1x1,memory=interleave")).ranks[0].memory == (0,)
     for text in ("memory=preferred:1", "memory=bind:0+1", "memory=interleave:1"):
-        with pytest.raises(DoesNotFitError, match=r"cannot use memory node 1 \(this job may use 0\)"):
+        with pytest.raises(DoesNotFitError, match=r"cannot use NUMA node 1 \(this job may use 0\)"):
             plan(held, parse_request(f"1x1,{text}"))
     far = plan(held, parse_request("2x4,memory=local"))
     assert 1 not in far.ranks[1].memory
@@ -434,5 +434,5 @@ def test_cores_of_a_kind_are_not_chosen_where_kinds_are_not_known() -> None:
         (whole.caches, (CpuKind(frozenset({0, 1}), None), CpuKind(frozenset({2, 3}), None)), "not ranked"),
     ):
         for kind in ("performance", "efficiency"):
-            with pytest.raises(DoesNotFitError, match=f"cannot choose {kind} cores .kinds of cores .*{said}"):
+            with pytest.raises(DoesNotFitError, match=f"cannot select {kind} cores .kinds of cores .*{said}"):
                 plan(replace(whole, caches=caches, kinds=kinds), parse_request(f"2x1,kind={kind}"))
