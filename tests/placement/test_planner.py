@@ -320,7 +320,7 @@ def test_memory_comes_from_nodes_that_have_some() -> None:
         (0,), (2,), (2,), (3,)
     ]  # fmt: skip
     assert plan(topology, parse_request("1x1,memory=interleave")).ranks[0].memory == (0, 2, 3)
-    with pytest.raises(DoesNotFitError, match=r"NUMA node 1 .it has no memory"):
+    with pytest.raises(DoesNotFitError, match=r"NUMA node 1: it has no memory"):
         plan(topology, parse_request("1x1,memory=bind:1"))
     nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
     with pytest.raises(DoesNotFitError, match=r"rank 1 .is not known .* 8-15.; .*memory=bind:0\+2-3"):
@@ -415,7 +415,7 @@ def test_memory_that_this_job_may_not_use_is_in_no_option() -> None:
     held = replace(whole, allowed_nodes=frozenset({0}))
     assert plan(held, parse_request("1x1,memory=interleave")).ranks[0].memory == (0,)
     for text in ("memory=preferred:1", "memory=bind:0+1", "memory=interleave:1"):
-        with pytest.raises(DoesNotFitError, match=r"cannot use NUMA node 1 \(this job may use 0\)"):
+        with pytest.raises(DoesNotFitError, match=r"cannot use NUMA node 1: this job may use 0"):
             plan(held, parse_request(f"1x1,{text}"))
     far = plan(held, parse_request("2x4,memory=local"))
     assert 1 not in far.ranks[1].memory
@@ -434,5 +434,5 @@ def test_cores_of_a_kind_are_not_chosen_where_kinds_are_not_known() -> None:
         (whole.caches, (CpuKind(frozenset({0, 1}), None), CpuKind(frozenset({2, 3}), None)), "not ranked"),
     ):
         for kind in ("performance", "efficiency"):
-            with pytest.raises(DoesNotFitError, match=f"cannot select {kind} cores .kinds of cores .*{said}"):
+            with pytest.raises(DoesNotFitError, match=f"cannot select {kind} cores: kinds of cores .*{said}"):
                 plan(replace(whole, caches=caches, kinds=kinds), parse_request(f"2x1,kind={kind}"))
