@@ -91,7 +91,7 @@ def test_data_lie_in_the_first_cache_that_holds_the_part_of_each_thread_unless_o
 
 
 def test_a_last_cache_of_disputed_size_holds_nothing_for_certain() -> None:
-    host = Disagreement(LAST_CACHE, (), "neither: the size is the whole host's")
+    host = Disagreement(LAST_CACHE, (), "neither: the size is that of the whole host")
     disputed = replace(machine(), disagreements=(host,))
     assert level_of(disputed, CORE, 2 * MIB) == "L2"
     assert level_of(disputed, CORE, 4 * MIB) is None

@@ -192,9 +192,14 @@ def test_beside_a_recorded_machine_and_beside_nothing(tmp_path: Path) -> None:
     [
         ("none.synthetic", None, "No such file"),
         ("none", None, "No such file"),
-        ("text.xml", "hello", "the file is not XML"),
-        ("zeros.xml", "\0\1\2", "the file is not XML"),
+        ("text.xml", "hello", "is not a topology .expected an hwloc XML file"),
+        ("zeros.xml", "\0\1\2", "is not a topology .expected an hwloc XML file"),
         ("empty.synthetic", "", "the file is empty"),
+        (
+            "values.toml",
+            "packages = 2",
+            "values.toml is not a topology .expected an hwloc XML file, a recorded tree or",
+        ),
         ("commas.synthetic", "pack:2,core:4,pu:2", "separate levels by blanks"),
         (
             "memory.xml",
@@ -216,6 +221,13 @@ def test_a_file_that_holds_no_machine_is_named_with_the_reason(
         assert re.search(message, str(result.exception)), result.exception
 
 
+def test_a_file_of_another_kind_suggests_the_topology_of_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "node.toml").write_text("packages = 2")
+    (tmp_path / "node.synthetic").write_text("core:2 pu:1")
+    result = RUN.invoke(application(), ["machine", "--from", str(tmp_path / "node.toml")])
+    assert str(result.exception).endswith(f"did you mean {tmp_path / 'node.synthetic'}?")
+
+
 def test_a_description_is_a_machine() -> None:
     result = RUN.invoke(application(), ["machine", "--from", "pack:2 core:3 pu:1"])
     assert "6 cores" in result.stdout
@@ -223,7 +235,7 @@ def test_a_description_is_a_machine() -> None:
 
 def test_a_machine_without_a_name_is_refused() -> None:
     result = RUN.invoke(application(), ["place", "--place", "1x1", "--on", " "])
-    assert "without a name" in str(result.exception)
+    assert "no machine is named" in str(result.exception)
 
 
 @pytest.mark.parametrize(
@@ -238,5 +250,5 @@ def test_the_file_of_a_bad_number_is_named(path: str, text: str, tmp_path: Path)
     root = trees.tree("board-no-numa", tmp_path)
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text)
-    with pytest.raises(ValueError, match=f"{path} (states no size of memory|is no list of CPUs)"):
+    with pytest.raises(ValueError, match=f"{path} .*is not a (memory size|list of CPUs)"):
         discover(root)

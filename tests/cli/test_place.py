@@ -37,7 +37,7 @@ def test_table_5_1_from_the_command_line() -> None:
 
 def test_drawing_and_table() -> None:
     output, _notes = run("--place", "4x2,order=scatter:numa", "--on", REFERENCE)
-    assert "package 0\n  memory 0  │0.0 0.0│0.1 0.1│  ·   ·│  ·   ·│\n" in output
+    assert "package 0\n  NUMA node 0  │0.0 0.0│0.1 0.1│  ·   ·│  ·   ·│\n" in output
     assert re.search(r"^ +3 +24-27 +24-25 / 26-27 +3$", output, re.MULTILINE)
 
 
@@ -79,7 +79,7 @@ def test_lines_come_from_standard_input_too() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--place", "99x1", "--on", REFERENCE], 3, "the largest that fits: 16x1"),
+        (["--place", "99x1", "--on", REFERENCE], 3, "the largest request that fits is 16x1"),
         (["--place", "4x2,unit=kore"], 2, "cannot use unit=kore (no such unit); did you mean core?"),
         (["--place", "1x1,memory=bind:9", "--on", REFERENCE], 3, "this machine has 0"),
         (["--place", "4x2", "--ranks", "2"], 2, "--ranks beside --place"),

@@ -10,7 +10,7 @@ import pytest
 from foreign_outputs import FILES, figures, text_of, tool_of
 from octant import foreign, registry
 from octant.failure import Refusal
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._account import KnownLines, known_lines, nearest, settle
 from octant.foreign._clean import clean
 from octant.foreign._plausible import measured
@@ -102,7 +102,7 @@ def test_copies_of_a_program_are_refused() -> None:
     warned = "".join(f"0: {line}1: a warning\n" for line in text.splitlines(keepends=True))
     found = foreign.read("stream", warned)
     assert [one[5] for one in figures(found)] == [one[5] for one in figures(foreign.read("stream", text))]
-    assert found.remarks == ('19 lines of other ranks, from line 2 ("a warning") on, not read',)
+    assert found.remarks == ('19 lines of other ranks, from line 2 ("a warning") on, not imported',)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan, 2.4e-301])
@@ -176,7 +176,7 @@ def within(after: list[tuple[object, ...]], before: list[tuple[object, ...]]) ->
 
 
 def positions(lines: list[str]) -> list[int]:
-    """The ends, each change from one kind of line to another, and some between."""
+    """Return the ends, each change from one kind of line to another, and some between."""
     kinds = [re.sub(r"[\d.eE+-]+", "0", line)[:12] for line in lines]
     changes = [k for k in range(1, len(lines)) if kinds[k] != kinds[k - 1]]
     return sorted({0, len(lines), *changes[:: max(1, len(changes) // 6)]})

@@ -15,13 +15,13 @@ IMPORT = targets()["foreign_output"]
 
 
 def filled(begin: str, line: str) -> str:
-    """A text that begins so and goes on with this line up to the limits."""
+    """Return a text that begins so and goes on with this line up to the limits."""
     most = min((foreign.MOST_BYTES - 2 * len(begin)) // (len(line) + 1), MOST_LINES - begin.count("\n") - 2)
     return begin + f"{line}\n" * most
 
 
 def up_to(text: str, line: str) -> str:
-    """The text up to the end of the line that begins so."""
+    """Return the text up to the end of the line that begins so."""
     return text[: text.index("\n", text.index(line)) + 1]
 
 
@@ -58,7 +58,7 @@ def test_the_bounds_are_named(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"cannot read the output \(it has more than 30000 lines\)"):
         foreign.read_file("imb", path)
     path.write_text(IMB + "0 1000 1.00 0.00 3\n" * (foreign.MOST_ROWS + 1))
-    with pytest.raises(Refusal, match=r"\(10001 rows with 20002 values, at most 10000 and 50000\)"):
+    with pytest.raises(Refusal, match=r"10001 rows with 20002 values; at most 10000 and 50000"):
         foreign.read_file("imb", path)
 
 

@@ -7,13 +7,13 @@ import pytest
 from foreign_outputs import figures, text_of, value
 from octant import foreign
 from octant.failure import Exit, Refusal
-from octant.foreign import Table, ImportedValue
+from octant.foreign import ImportedValue, Table
 
 HPL = text_of("hpl-2.3.txt")
 
 
 def imb(head: str, *rows: str, before: str = "# #processes = 4\n") -> Table:
-    """The table of Allreduce with this head and these rows."""
+    """Return the table of Allreduce with this head and these rows."""
     (table,) = foreign.read("imb", "\n".join([f"# Benchmarking Allreduce\n{before}{head}", *rows, ""])).tables
     return table
 
@@ -34,7 +34,9 @@ def test_the_word_of_linpack_counts_where_its_residual_would_pass() -> None:
 def test_linpack_without_a_verdict_is_named_and_left_out() -> None:
     found = foreign.read("hpl", HPL.replace("PASSED", "passed").replace("FAILED", "failed"))
     assert found.tables == ()
-    assert found.remarks[:2] == tuple(f"line {line} has no verdict below it, and is not imported" for line in (18, 28))
+    assert found.remarks[:2] == tuple(
+        f"line {line} is not followed by a verdict and is not imported" for line in (18, 28)
+    )
 
 
 @pytest.mark.parametrize(

@@ -251,8 +251,8 @@ def test_columns_may_change_places() -> None:
     [
         ("imb", "nothing of it\n", "no figures of imb"),
         ("osu", text_of("pmb-2.2.txt"), "no figures of osu"),
-        ("stream", text_of("stream-5.10.txt").partition("Solution")[0], "says whether the results are right"),
-        ("hpcc", text_of("hpcc-1.5.0.txt").partition("End of Summary")[0], "the summary has no end"),
+        ("stream", text_of("stream-5.10.txt").partition("Solution")[0], "is not followed by a verdict"),
+        ("hpcc", text_of("hpcc-1.5.0.txt").partition("End of Summary")[0], "the summary is incomplete"),
         ("imb", "x" * (foreign.MOST_BYTES + 1), "longer than"),
         ("osuu", "", "did you mean osu"),
     ],

@@ -24,7 +24,7 @@ WITHOUT_FIGURES = ("likwid-a", "likwid-l_copy", "likwid-p", "likwid-t_stream_w_C
 
 @functools.cache
 def corpus() -> dict[str, str]:
-    """The texts by the names of their option sets."""
+    """Return the texts by the names of their option sets."""
     with tarfile.open(FOLDER / "hpcc-and-likwid.tar.xz") as archive:
         files = [(one.name.removesuffix(".txt"), archive.extractfile(one)) for one in archive.getmembers()]
         return {name: file.read().decode() for name, file in files if file}
@@ -101,7 +101,7 @@ def test_uninitialised_numbers_are_not_measured_and_listed() -> None:
 def test_runs_without_a_whole_summary_are_named() -> None:
     (remark,) = read("hpcc-aborted-appended").remarks
     assert remark == "1 of 2 runs have no whole summary, and are not imported: from line 2 on"
-    assert read("hpcc-aborted").remarks == ("no summary: the run was cut short",)
+    assert read("hpcc-aborted").remarks == ("there is no summary: the run was aborted",)
     cut = H4.replace("End of Summary section.\n", "")
     assert [one.tables for one in (foreign.read("hpcc", cut),)] == [()]
     both = foreign.read("hpcc", cut + SECOND)
@@ -138,9 +138,9 @@ def test_a_failed_test_leaves_the_others_right() -> None:
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("HPL_GPUs=4\n", "this key is not known, and is not imported"),
+        ("HPL_GPUs=4\n", "unknown key, which is not imported"),
         ("HPL_Tflops=0.7\n", "HPL_Tflops is there twice, and what depends on it is not imported"),
-        ("Begin of StarGPU section.\n", "this section is not known, and none of it is imported"),
+        ("Begin of StarGPU section.\n", "unknown section, which is not imported"),
     ],
 )
 def test_what_a_vendor_adds_to_a_summary_is_listed(lines: str, told: str) -> None:

@@ -28,7 +28,7 @@ def knobs(found: Output) -> list[dict[str, str]]:
 
 
 def imb(options: str = "", head: str = "", name: str = "Bcast", table: str = "", version: str = "2021.11") -> str:
-    """A run of IMB with one table."""
+    """Return a run of IMB with one table."""
     return (
         f"#    Intel(R) MPI Benchmarks {version}, MPI-1 part\n{head}# Calling sequence was:\n\n"
         f"# IMB-MPI1 {name} {options}\n\n"

@@ -98,7 +98,7 @@ def test_a_mask_from_outside_limits_what_fits(octant: Octant, needs: Callable[[s
     words = (sys.executable, "-m", "octant.cli", "run", *QUICK, "--place", "2x1")
     done = subprocess.run([needs("taskset"), "-c", str(CPUS[1]), *words], capture_output=True, text=True, check=False)
     assert done.returncode == 3
-    assert "the largest that fits: 1x1" in done.stderr
+    assert "the largest request that fits is 1x1" in done.stderr
 
 
 @pytest.mark.mpi
@@ -145,7 +145,7 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
         (("--place", "1x2", "threads=1"), "the placement sets threads=2", 2),
         (("--place", "1x1", "pin=each"), "the placement sets pin=none", 2),
         (("--place", "nonsense"), "cannot read 'nonsense'", 2),
-        (("--place", "4096x1"), "the largest that fits", 3),
+        (("--place", "4096x1"), "the largest request that fits", 3),
         (("--launcher", "mpirum"), "try one of direct, flux, mpiexec, srun", 2),
         (("--place", "2x1", "--ranks", "3"), "cannot distribute 3 ranks to nodes with 2", 2),
         (("--hosts", "a,a"), "a host occurs twice", 2),

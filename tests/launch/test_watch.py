@@ -238,4 +238,4 @@ def test_words_that_cannot_be_read_exit_2_and_what_does_not_fit_exits_3(octant: 
     assert octant("bind", "--place", "2y1").returncode == 2
     done = octant("bind", "--place", "4096x1")
     assert done.returncode == 3
-    assert "the largest that fits" in done.stderr
+    assert "the largest request that fits" in done.stderr

@@ -113,7 +113,7 @@ def test_the_drawing_shows_every_hardware_thread_once(described: Topology, reque
     shown = sorted(int(number) for number in re.findall(r"<title>hardware thread (\d+)</title>", svg))
     without = {cpu.os for cpu in topology.cpus if cpu.numa is None}
     assert shown == [cpu.os for cpu in topology.cpus]
-    assert ("no memory of their own" in svg) == any(core <= without for core in topology.groups("core"))
+    assert ("no local NUMA node" in svg) == any(core <= without for core in topology.groups("core"))
 
 
 @given(
@@ -194,11 +194,13 @@ def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
     of = RankPlacement.of_threads
     good = (of(0, [{0}], ()), of(1, [{2}, {3}], (1,)))
     assert check(Placement(good), seventeen(), frozenset(range(4)), shared=False).ranks == good
-    assert "rank 1 (there is no hardware thread 9" in refused([good[0], of(1, [{2, 9}], ())])
-    assert "rank 1 (ranks before it have hardware threads 0" in refused([good[0], of(1, [{0, 1}], ())])
-    assert "rank 1 (there is no memory node 7" in refused([good[0], of(1, [{1}], (1, 7))])
-    assert "rank 5 (it is number 1" in refused([good[0], of(5, [{1}], ())])
-    assert "rank 0 (a thread of it is outside" in refused([replace(good[1], rank=0, cpus=NonEmptySet({2}, "threads"))])
+    assert "rank 1: hardware thread 9 is not available" in refused([good[0], of(1, [{2, 9}], ())])
+    assert "rank 1: hardware threads 0 are used by lower ranks" in refused([good[0], of(1, [{0, 1}], ())])
+    assert "rank 1: NUMA node 7 does not exist" in refused([good[0], of(1, [{1}], (1, 7))])
+    assert "rank 5: it is at position 1" in refused([good[0], of(5, [{1}], ())])
+    assert "rank 0: a thread is outside of the set" in refused(
+        [replace(good[1], rank=0, cpus=NonEmptySet({2}, "threads"))]
+    )
     shared = Placement((good[0], of(1, [{0, 1}], ())))
     assert check(shared, seventeen(), frozenset(range(4)), shared=True) is shared
     torus = (replace(good[0], coordinates=(0, 0)), replace(good[0], rank=1, coordinates=(1, 0)))
@@ -215,7 +217,7 @@ def test_lines_for_another_machine_are_refused() -> None:
 def test_contradictions_of_a_machine_are_remarks_of_its_placements() -> None:
     torn = replace(seventeen(), numa=(NumaNode(0, frozenset({0, 1, 2}), 1), NumaNode(1, frozenset({2, 3}), 1)))
     answer = translate("1x1", torn)
-    assert any("contradiction: not used" in text.lower() for text in answer.remarks)
+    assert any("contradiction: ignored" in text.lower() for text in answer.remarks)
 
 
 def test_caches_that_are_not_known_are_not_asked_for() -> None:

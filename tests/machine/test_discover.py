@@ -54,12 +54,12 @@ SIZES = {  # hardware threads, cores, level-3 domains, NUMA domains, packages, t
 
 
 MODES = {
-    "altra-1s": "1 NUMA domain a package",
-    "board-no-numa": "NUMA nodes are not stated",
-    "epyc-2s-nps4": "4 NUMA domains a package (NPS4), 2 L3 caches in each",
-    "kvm-xeon-2cpu": "1 NUMA domain a package, 1 L3 cache in each",
-    "power9-2s-smt4": "1 NUMA domain a package, 11 L3 caches in each",
-    "xeon-2s-smt2-snc4": "4 NUMA domains a package (SNC4), one L3 cache for several",
+    "altra-1s": "1 NUMA domain per package",
+    "board-no-numa": "the system does not state NUMA nodes",
+    "epyc-2s-nps4": "4 NUMA domains per package (NPS4), 2 L3 caches per domain",
+    "kvm-xeon-2cpu": "1 NUMA domain per package, 1 L3 cache per domain",
+    "power9-2s-smt4": "1 NUMA domain per package, 11 L3 caches per domain",
+    "xeon-2s-smt2-snc4": "4 NUMA domains per package (SNC4), L3 caches span NUMA domains",
 }
 
 
@@ -73,10 +73,13 @@ def test_interleaved_packages_and_caches_as_domains_are_modes_of_their_own() -> 
     for text, mode in (
         (
             "machine:1 [numa] pack:2 l3:4 core:2 pu:1",
-            "1 NUMA domain over 2 packages, 8 L3 caches in each",
+            "1 NUMA domain across 2 packages, 8 L3 caches per domain",
         ),
-        ("pack:2 numa:8 l3:1 core:2 pu:1", "8 NUMA domains a package (L3 caches as domains), 1 L3 cache in each"),
-        ("pack:2 numa:1 l3:8 core:2 pu:1", "1 NUMA domain a package, 8 L3 caches in each"),
+        (
+            "pack:2 numa:8 l3:1 core:2 pu:1",
+            "8 NUMA domains per package (L3 caches as NUMA domains), 1 L3 cache per domain",
+        ),
+        ("pack:2 numa:1 l3:8 core:2 pu:1", "1 NUMA domain per package, 8 L3 caches per domain"),
     ):
         assert describe_numa_mode(replace(amd, topology=read_synthetic(text))) == mode
 
@@ -168,7 +171,7 @@ def test_masks_outside_the_machine_are_contradictions(tmp_path: Path) -> None:
     assert machine.topology.allowed == set(range(4))
     (said,) = machine.disagreements
     assert said.subject == "usable hardware threads"
-    assert said.statements[0][1] == "hardware threads 8-11 may be used"
+    assert said.statements[0][1] == "hardware threads 8-11 are usable"
 
 
 def test_version_1_control_groups(tmp_path: Path) -> None:
@@ -193,7 +196,7 @@ MIB = 2**20
 
 
 def with_group(root: Path, folder: str, **numbers: int | str) -> None:
-    """Writes files of a control group; `stat_` goes before the names of counts in `memory.stat`."""
+    """Write files of a control group; `stat_` goes before the names of counts in `memory.stat`."""
     path = root / "sys/fs/cgroup" / folder
     path.mkdir(parents=True, exist_ok=True)
     counts = "".join(f"{name.removeprefix('stat_')} {n}\n" for name, n in numbers.items() if name.startswith("stat_"))
@@ -371,7 +374,7 @@ def test_fingerprint_is_of_the_machine_not_of_the_moment() -> None:
 
 
 def test_nothing_to_discover_is_said(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="cannot discover a machine"):
+    with pytest.raises(ValueError, match="no CPU is described"):
         discover(tmp_path)
 
 
@@ -431,7 +434,7 @@ def test_lists_of_processors() -> None:
     assert parse_cpus("0-6:2,9\n") == {0, 2, 4, 6, 9}
     assert parse_cpus("", or_none=True) == frozenset()
     for wrong in ("a", "1-", "0-4:0", "1,,x"):
-        with pytest.raises(ValueError, match="cannot read"):
+        with pytest.raises(ValueError, match="is not a list of numbers"):
             parse_cpus(wrong)
 
 
@@ -531,7 +534,7 @@ def test_garbage_in_any_file_never_stops_discovery(garbage: str, tmp_path: Path)
 
 
 def discovered(root: Path) -> Machine | str:
-    """The machine, or why it is refused."""
+    """Return the machine, or why it is refused."""
     try:
         return discover(root)
     except ValueError as refusal:

@@ -133,13 +133,13 @@ def test_a_topology_that_declares_entities_is_refused_though_it_is_whole(declare
     [
         ("pack:2 core:4", "pu"),
         ("pack:2 cor:4 pu:2", "cor:4"),
-        ("core:0 pu:1", "no core"),
+        ("core:0 pu:1", "number of core must be at least 1"),
         ("core:4 pu:2(indexes=0,1,2)", "indexes"),
-        ("core:4 pu:2(indexes=numa)", "no such level"),
+        ("core:4 pu:2(indexes=numa)", "no such level above pu"),
         ("core:4 pu:2(indexes=2*3)", "indexes"),
         ("core:99999 pu:9", "hardware threads"),
-        ("core:4 pu:1\nallowed: 2-9", "do not exist"),
-        ("core:4 pu:1\nallowed: x", "try 0-3,8"),
+        ("core:4 pu:1\nallowed: 2-9", "does not have them"),
+        ("core:4 pu:1\nallowed: x", "use the form 0-3,8"),
     ],
 )
 def test_wrong_descriptions_are_refused_by_their_word(text: str, word: str) -> None:
@@ -154,7 +154,7 @@ def test_no_machine_says_what_would_be_one(tmp_path: Path) -> None:
 
 def test_numbers_with_strides() -> None:
     assert parse_cpus("0-14:2,3") == {0, 2, 3, 4, 6, 8, 10, 12, 14}
-    with pytest.raises(ValueError, match="cannot read"):
+    with pytest.raises(ValueError, match="is not a list of numbers"):
         parse_cpus("3-1")
 
 
@@ -164,17 +164,17 @@ PU = '<object type="PU" os_index="0" cpuset="0x1"/>'
 @pytest.mark.parametrize(
     ("inside", "words"),
     [
-        ('<object type="PU" os_index="-1"/>', "os_index='-1' of a PU is no number from 0 to 65535"),
+        ('<object type="PU" os_index="-1"/>', "os_index='-1' of a PU is not a number from 0 to 65535"),
         ('<object type="PU" os_index="10000000000000000000000"/>', "os_index='1000"),
         ('<object type="PU" os_index="²"/>', "os_index"),
-        (PU + PU, "two objects PU have one os_index"),
-        (PU + '<object type="NUMANode" os_index="1"/>' * 2, "two objects NUMANode"),
+        (PU + PU, "two objects of type PU have one os_index"),
+        (PU + '<object type="NUMANode" os_index="1"/>' * 2, "two objects of type NUMANode"),
         (PU + '<object type="L2Cache" cache_size="-1"/>', "cache_size='-1' of a L2Cache"),
         (PU + '<object type="NUMANode" os_index="0" local_memory="many"/>', "local_memory='many'"),
-        ('<object type="PU" os_index="0" cpuset="0xg"/>', "'0xg' is no set"),
-        (f'<object type="PU" os_index="0" cpuset="{"f" * 200_000}"/>', "is no set"),
+        ('<object type="PU" os_index="0" cpuset="0xg"/>', "'0xg' is not an hwloc bitmap"),
+        (f'<object type="PU" os_index="0" cpuset="{"f" * 200_000}"/>', "is not an hwloc bitmap"),
         ('<object type="Group">' * 50_000 + PU + "</object>" * 50_000, "nested deeper than 64"),
-        ("", "no hardware threads"),
+        ("", "it has 0 hardware threads"),
     ],
 )
 def test_what_is_no_machine_is_refused(inside: str, words: str) -> None:
@@ -197,15 +197,14 @@ def test_a_cache_of_no_hardware_thread_here_is_left_out() -> None:
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + ":y", "none.xml", "a\0b"])
 def test_a_machine_that_is_not_there_is_named(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot read"):
-        load(name)
-    with pytest.raises(ValueError, match="cannot read"):
-        load_machine(name)
+    for function in (load, load_machine):
+        with pytest.raises(ValueError, match="cannot read|is not a level"):
+            function(name)
 
 
 def test_masks_have_a_length() -> None:
     assert parse_mask("0xf0") == {4, 5, 6, 7}
     assert max(parse_mask("0x1" + "0" * 4095)) == 16380
     for text in ("", "0x", "g", "f" * 17_000, "f" * 200_000):
-        with pytest.raises(ValueError, match=r"cannot (read|use)"):
+        with pytest.raises(ValueError, match="mask"):
             parse_mask(text)

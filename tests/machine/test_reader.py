@@ -33,7 +33,7 @@ XML = '<topology version="2.0"><object type="Machine" cpuset="{0}" complete_cpus
 
 
 def written(root: Path, files: Mapping[str, str]) -> Path:
-    """A tree of these files."""
+    """Return a tree of these files."""
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(f"{text}\n")
@@ -178,7 +178,7 @@ def test_threads_of_no_node_have_none(tmp_path: Path) -> None:
     shown = writer.as_text(machine)
     assert all(f"[{number}]" in shown for number in range(4))
     assert NO_MEMORY in shown
-    assert describe_numa_mode(machine) == "1 NUMA domain known; hardware threads 0-1 are in none"
+    assert describe_numa_mode(machine) == "1 NUMA domain; hardware threads 0-1 are in no NUMA domain"
     assert from_json(json.loads(json.dumps(to_json(machine)))) == machine
 
 
@@ -310,11 +310,11 @@ def test_without_libhwloc_caches_are_not_known(tmp_path: Path, monkeypatch: pyte
 
 def test_without_libhwloc_and_without_siblings_there_is_no_topology(tmp_path: Path) -> None:
     root = written(tmp_path / "none", memory() | {f"{CPU}/online": "0-1"})
-    with pytest.raises(ValueError, match="cannot tell the core of hardware thread 0"):
+    with pytest.raises(ValueError, match="cannot determine the core of hardware thread 0"):
         read_topology_without_caches(FileTree(root))
 
 
-def test_differences_between_hwloc_and_the_kernel_are_told(tmp_path: Path) -> None:
+def test_differences_between_hwloc_and_the_kernel_are_reported(tmp_path: Path) -> None:
     """A kernel for Bulldozer states an L2 cache for each thread; hwloc knows that two share it."""
     top = read_synthetic("pack:1 l2:2(size=2097152) core:2 pu:1")
     kernel = {"hardware threads": "0-3", "L2 caches": "4 of 2 MiB", "NUMA nodes": "0-1"}
@@ -333,7 +333,7 @@ def test_the_live_machine_is_read_by_hwloc() -> None:
 
 
 def test_a_memory_side_cache_is_no_cache_of_cores() -> None:
-    """hwloc 2 reads that of Knights Landing as an L3 with a subtype, above the cores or beside the node."""
+    """hwloc 2 reads that of Knights Landing as an L3 with a subtype, above the cores or next to the node."""
     side = '<object type="L3Cache" subtype="MemorySideCache" cpuset="0x1" nodeset="0x3" cache_size="1024" depth="3">'
     nodes = '<object type="NUMANode" os_index="0" cpuset="0x1" local_memory="4096"/>'
     nodes += '<object type="NUMANode" os_index="1" cpuset="0x1" local_memory="2048" subtype="MCDRAM"/>'
@@ -361,8 +361,8 @@ def test_caches_with_unknown_sharing_are_not_known(tmp_path: Path) -> None:
     caches += [cache(number, 1, 3, "Unified", "8192K", {}) for number in range(2)]
     machine = discover(written(tmp_path, {path: text for files in (*cores, *caches) for path, text in files.items()}))
     assert machine.topology.caches is None
-    assert re.search("sharing unknown.*L3", machine.system["caches_unknown"])
-    with pytest.raises(ValueError, match="not known which hardware threads share a cache"):
+    assert re.search("does not state which hardware threads share.*L3", machine.system["caches_unknown"])
+    with pytest.raises(ValueError, match="caches are not known"):
         plan(machine.topology, parse_request("2x1,unit=l3"))
 
 
@@ -387,7 +387,7 @@ L3 = {
         (L3 | {f"{CPU}/cpu2/cache/index0/shared_cpu_list": "2-3"}, "L3 caches", "list and mask differ"),
         ({f"{CPU}/cpu1/topology/thread_siblings": "f"}, "cores", "list and mask differ"),
         ({f"{CPU}/cpu1/topology/thread_siblings_list": "1"}, "cores", "overlap in part"),
-        ({f"{CPU}/cpu1/topology/physical_package_id": "1"}, "cores", "several packages"),
+        ({f"{CPU}/cpu1/topology/physical_package_id": "1"}, "cores", "more than one package"),
     ],
 )
 def test_contradictions_that_hwloc_repairs_are_listed(
@@ -416,4 +416,4 @@ def test_causes_are_stated_only_where_they_are_known(tmp_path: Path) -> None:
     written(tmp_path, {f"{CPU}/online": "0-3", "proc/meminfo": "MemTotal: 9000 kB", f"{NODE}/node0/cpulist": "0-3"})
     written(tmp_path, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 1024 kB"})
     (only,) = discover(root).disagreements
-    assert only.trusted.endswith("the cause of the difference is not known")
+    assert only.trusted.endswith("the cause of the difference is unknown")

@@ -49,9 +49,9 @@ def test_caches_that_are_counted_once_per_thread_are_not_used() -> None:
     """H1: a kernel without lists of sharing made every thread of POWER9 the only user of its caches."""
     alone = caches(3, *(frozenset({n}) for n in range(8)))
     found, said = make_consistent(machine(caches=alone))
-    assert found.caches is None, "the last level is not known, so none stands for it"
-    assert said[0].statements == (("level-3 data caches", "8 caches of one hardware thread each, for 4 cores"),)
-    assert "contradiction: not used" in said[0].trusted
+    assert found.caches is None, "the last level is not known, so no other level replaces it"
+    assert said[0].statements == (("level-3 data caches", "4 cores have 8 caches of one hardware thread each"),)
+    assert "contradiction: ignored" in said[0].trusted
     plain = machine(smt=1, cores=8)
     assert make_consistent(replace(plain, caches=alone)) == (replace(plain, caches=alone), ())
 
@@ -59,11 +59,11 @@ def test_caches_that_are_counted_once_per_thread_are_not_used() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (caches(3, *sets((0, 1, 2, 3), (3, 4, 5, 6, 7))), "several belong to hardware threads 3"),
+        (caches(3, *sets((0, 1, 2, 3), (3, 4, 5, 6, 7))), "hardware threads 3 have more than one"),
         (caches(3, *sets((0, 1, 2), (3, 4, 5, 6, 7))), "overlap cores in part"),
         (caches(3, *sets((0, 1, 2, 3, 4, 5), (6, 7))), "overlap packages in part"),
-        (caches(3, *sets((0, 1, 2, 3), (4, 5, 6, 7, 99))), "hardware threads 99, which do not exist"),
-        (caches(3, *sets((0, 1, 2, 3), ())), "shared by no hardware thread"),
+        (caches(3, *sets((0, 1, 2, 3), (4, 5, 6, 7, 99))), "hardware threads 99 do not exist"),
+        (caches(3, *sets((0, 1, 2, 3), ())), "one cache has no hardware thread"),
     ],
 )
 def test_caches_that_contradict_the_cores_are_not_used(wrong: tuple[Cache, ...], why: str) -> None:

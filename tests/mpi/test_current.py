@@ -93,7 +93,7 @@ def test_words_of_a_command_line_are_a_name_and_a_value(words: list[str], asked:
     assert join_words(words) == asked
 
 
-def test_a_removed_value_is_told_with_what_takes_its_place() -> None:
+def test_a_removed_value_is_reported_with_its_replacement() -> None:
     (fabrics,) = find("I_MPI_FABRICS")
     (remark,) = value_remarks(fabrics, "shm:dapl")
     assert remark.startswith("the value dapl was removed in Intel MPI 2019; use ofi")
@@ -112,10 +112,14 @@ def test_the_installed_library_is_compared() -> None:
         (found,) = find(name)
         return installed_text(found, MPICH)
 
-    assert text("MPIR_CVAR_CH4_NUM_VCIS") == "MPICH 5.0.2 has it, now 1."
-    assert text("MPIR_CVAR_POLLS_BEFORE_YIELD").startswith("MPICH 5.0.2 has it, now 1000, without effect: ")
-    assert text("MPICH_POLLS_BEFORE_YIELD").startswith("MPICH 5.0.2 has it as MPIR_CVAR_POLLS_BEFORE_YIELD, now 1000")
-    assert text("MPICH_ASYNC_PROGRESS") == "MPICH 5.0.2 has it as MPIR_CVAR_ASYNC_PROGRESS, now 0."
+    assert text("MPIR_CVAR_CH4_NUM_VCIS") == "MPICH 5.0.2 supports it, current value 1."
+    assert text("MPIR_CVAR_POLLS_BEFORE_YIELD").startswith(
+        "MPICH 5.0.2 supports it, current value 1000, without effect: "
+    )
+    assert text("MPICH_POLLS_BEFORE_YIELD").startswith(
+        "MPICH 5.0.2 supports it as MPIR_CVAR_POLLS_BEFORE_YIELD, current value 1000"
+    )
+    assert text("MPICH_ASYNC_PROGRESS") == "MPICH 5.0.2 supports it as MPIR_CVAR_ASYNC_PROGRESS, current value 0."
     assert text("MPIR_CVAR_DEBUG_PROGRESS_TIMEOUT") == "MPICH 5.0.2 does not list it."
     assert text("I_MPI_PIN") == "MPICH 5.0.2 does not read variables of Intel MPI."
     assert installed_text(find("I_MPI_PIN")[0], None) == ""
@@ -245,7 +249,7 @@ def test_a_page_reads_as_stored(page: str, request: pytest.FixtureRequest) -> No
 
 
 def test_inferred_meanings_and_unknown_removals_are_said() -> None:
-    """A name of which only a listing was read, and one of which only a message of two versions is known."""
+    """Names that are known only from a listing, or only from a message of two versions."""
     page = " ".join(current_text("I_MPI_CBWR", None, 100).split())
     assert INFERRED in page
     assert INFERRED not in " ".join(current_text("I_MPI_PIN", None, 100).split())
@@ -359,7 +363,10 @@ def test_a_letter_alone_is_no_option() -> None:
 @pytest.mark.parametrize(
     ("name", "head"),
     [
-        ("MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE  (MPICH): listed, but ch4 builds never"),
+        (
+            "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE",
+            "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE  (MPICH): listed, but not used by ch4 builds",
+        ),
         ("DCMF_EAGER", "DCMF_EAGER  (Blue Gene/P; 1200 bytes)"),
     ],
 )

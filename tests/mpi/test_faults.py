@@ -45,7 +45,7 @@ def test_a_fault_is_about_listed_values_bounds_and_ranks(knobs: dict[str, str], 
 
 
 def test_a_fault_in_words_names_versions_and_help() -> None:
-    assert FAULT.text == "a known fault of Open MPI 4.1 to before 5.0: it ends; try b"
+    assert FAULT.text == "a known bug of Open MPI 4.1 to before 5.0: it ends; try b"
     assert [one.name for one in of_library(Library("mpich", "5.0.2"))] == ["isendrecv-status"]
     assert of_library(Library("mpich", "4.0.2")) == ()
     assert [one.name for one in of_library(Library("intelmpi", "2021.18.1"))] == [

@@ -70,10 +70,10 @@ def test_names_become_the_librarys_own_variables(
         (OPENMPI, "btl_sm_eager_limits=1", "did you mean btl_sm_eager_limit"),
         (MPICH, "eager-limits=1", "did you mean eager-limit"),
         (MPICH, "eager-limit=big", "cannot set eager-limit"),
-        (MPICH, "UCX_MODULE_DIR=/tmp/evil", "cannot set 'UCX_MODULE_DIR'"),
-        (MPICH, "LD_PRELOAD=evil.so", "cannot set 'LD_PRELOAD'"),
-        (MPICH, "OMP_NUM_THREADS=4", r"cannot set 'OMP_NUM_THREADS' \(no MPI library reads it"),
-        (MPICH, "-O3=1", r"cannot set '-O3' \(no MPI library reads it\); try octant settings -O3"),
+        (MPICH, "UCX_MODULE_DIR=/tmp/evil", "unknown setting 'UCX_MODULE_DIR'"),
+        (MPICH, "LD_PRELOAD=evil.so", "unknown setting 'LD_PRELOAD'"),
+        (MPICH, "OMP_NUM_THREADS=4", r"cannot set 'OMP_NUM_THREADS': no MPI library reads it"),
+        (MPICH, "-O3=1", r"cannot set '-O3': no MPI library reads it; see octant settings -O3"),
         (MPICH, "eager-limit", "not of the form NAME=VALUE"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_check_refuses_what_no_library_reads_as_a_run_does() -> None:
         (MPICH, "btl_sm_eager_limit=1", "belongs to Open MPI"),
         (MPICH, "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE=1", "has no effect"),
         (MPICH, "MPIR_CVAR_POLLS_BEFORE_YIELD=1", "has no effect"),
-        (MPICH, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=1", "messages go through ucx, not ofi"),
+        (MPICH, "MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD=1", "messages use ucx, not ofi"),
         (OPENMPI, "coll_tuned_bcast_algorithm=1", "has no effect"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_name_of_the_path_that_another_setting_chooses_has_an_effect() -> None
 def test_a_value_over_which_the_library_would_end_is_refused(name: str) -> None:
     library = dataclasses.replace(MPICH, kinds={name: "integer"})
     for value in ("64KiB", "abc", "64k"):
-        with pytest.raises(Refusal, match=f"cannot set {name}={value} .*try a whole number, yes or no"):
+        with pytest.raises(Refusal, match=f"cannot set {name}={value}: .*use an integer, yes or no"):
             settings.read([f"{name}={value}"], library)
         with pytest.raises(Refusal, match="in the environment: cannot set"):
             settings.check_environment({name: value}, lambda: library)
@@ -127,7 +127,7 @@ def test_a_word_that_an_algorithm_does_not_have_is_refused() -> None:
     name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"
     library = dataclasses.replace(MPICH, kinds={name: "integer"}, words={name: ("auto", "nb", "ring")})
     assert settings.read(["collective-algorithm=allreduce:ring"], library).variables[name] == "ring"
-    with pytest.raises(Refusal, match="try auto, nb, ring"):
+    with pytest.raises(Refusal, match="use auto, nb, ring"):
         settings.read(["collective-algorithm=allreduce:rings"], library)
     with pytest.raises(Refusal, match="does not know it"):
         settings.read(["collective-algorithm=nonsense:ring"], library)
@@ -136,10 +136,10 @@ def test_a_word_that_an_algorithm_does_not_have_is_refused() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["wait-mode=poll"], "wait-mode=poll cannot be expressed: MPICH 5.0.2 yields between polls; leave it out"),
-        (["eager-limit=64KiB", "bulk-threshold=64KiB"], "leave one of them out"),
-        (["MPIR_CVAR_NOLOCAL=0", "shared-memory=no"], "leave one of them out"),
-        (["eager-limit=1KiB", "eager limit=2KiB"], "cannot set eager-limit twice"),
+        (["wait-mode=poll"], "wait-mode=poll is not supported: MPICH 5.0.2 yields between polls; omit it"),
+        (["eager-limit=64KiB", "bulk-threshold=64KiB"], "omit one of them"),
+        (["MPIR_CVAR_NOLOCAL=0", "shared-memory=no"], "omit one of them"),
+        (["eager-limit=1KiB", "eager limit=2KiB"], "eager-limit is set twice"),
     ],
 )
 def test_what_cannot_be_or_contradicts_itself_is_refused(words: list[str], said: str) -> None:
@@ -151,7 +151,7 @@ def test_a_device_that_is_not_here_is_refused() -> None:
     assert settings.read(["adapters=mlx5_0:1,ib0"], MPICH, {}, ["ib0", "mlx5_0"]).variables == {
         "UCX_NET_DEVICES": "mlx5_0:1,ib0"
     }
-    with pytest.raises(Refusal, match=r"no network device eth9 here\); try eth0, lo"):
+    with pytest.raises(Refusal, match=r"no network device eth9; use eth0, lo"):
         settings.read(["adapters=eth9"], MPICH, {}, ["eth0", "lo"])
 
 
@@ -196,11 +196,11 @@ def test_typos_in_the_environment_are_refused_too() -> None:
 def test_a_typo_in_the_environment_stops_a_run(octant: Octant) -> None:
     done = octant("run", "stream", "seconds=0.1", env={"MPIR_CVAR_NOLOCL": "1"})
     assert done.returncode == 2
-    assert "would silently ignore it; did you mean MPIR_CVAR_NOLOCAL" in done.stderr
+    assert "silently ignores it; did you mean MPIR_CVAR_NOLOCAL" in done.stderr
 
 
 @pytest.mark.mpi
 def test_a_typo_is_refused_before_anything_starts(octant: Octant) -> None:
     done = octant("run", "stream", "--mpi", "MPIR_CVAR_CH4_OFI_EAGER_THRESHHOLD=1")
     assert done.returncode == 2
-    assert "would silently ignore it" in done.stderr
+    assert "silently ignores it" in done.stderr

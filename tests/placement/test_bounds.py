@@ -22,11 +22,11 @@ NODE = read_synthetic("pack:2 core:4 pu:2")
         ("100000x1,oversubscribe=yes", f"over {MOST} threads on one node"),
         ("99999999999x1", "cannot read '99999999999x1'"),
         ("1x1,smt=99999999999", "at most nine digits"),
-        ("2000000x1,torus=100x100x100,order=XYZT", "over 1000000 threads on a torus"),
-        ("1x1,torus=1000x1000x1000,order=XYZT", "over 1000000 nodes"),
+        ("2000000x1,torus=100x100x100,order=XYZT", "on a torus at most 1000000"),
+        ("1x1,torus=1000x1000x1000,order=XYZT", "at most 1000000 nodes"),
         ("1x1,cpus=" + "/".join(["0-65535"] * 15_000), f"over {MOST} numbers"),
         ("1x1," + "a" * LONGEST, f"at most {LONGEST}"),
-        ("0x" + "f" * 200_000, "mask of 200000 digits"),
+        ("0x" + "f" * 200_000, "mask has 200000 digits"),
         ("0-1," * LONGEST, f"at most {LONGEST}"),
     ],
 )
@@ -81,7 +81,7 @@ def test_a_description_of_too_large_a_machine_is_refused() -> None:
         "core:8193 pu:1", "core:99999999999 pu:1", "pack:999999999 core:999999999 pu:1",
         "numa:1025 pu:1", "pack:1025 [numa] pu:1", "pack:64 numa:4 [numa] [numa] [numa] core:4 [numa] pu:1",
     ):  # fmt: skip
-        with pytest.raises(ValueError, match="cannot "):
+        with pytest.raises(ValueError, match="support|not a level|at least"):
             read_synthetic(text)
 
 

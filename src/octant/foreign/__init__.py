@@ -1,13 +1,13 @@
-"""Output of other benchmarks as figures. A file a tool, read by the names of its columns; lying here registers it.
+"""Import of the output of other benchmarks. Each module in this folder is the reader of one tool.
 
-Nothing of such a text is trusted: sizes are bounded, names become words of ours, and no part of it is ever started.
-docs/import.md has the formats.
+The text is not trusted: sizes are limited, names are converted to words of Octant, and no part of the text is executed.
+docs/import.md describes the formats.
 
 A reader `NAME.py` declares `read(lines: Lines) -> Output`. Its lines have no control sequences, no prefixes of
 launchers, no spaces at their ends, and come from one rank. The reader calls `lines.use(line)` for each line that it
-interpreted, and `lines.refuse(line, consequence)` for a line of the tool of which it left something out, such as a
-column. Each `Table` states in `scope` which lines of the file can change its figures: the head of its run, and its own
-part. `NAME.toml` beside the reader has patterns, each for a whole line:
+interpreted, and `lines.refuse(line, consequence)` for a line of the tool from which something is not imported, such as
+a column. Each `Table` states in `scope` which lines of the file can change its figures: the head of its run, and the
+lines of the table. `NAME.toml` in this folder has patterns that match whole lines:
 
     expected = ["lines", "of a typical output"]   # the line of an unreadable file that is nearest to one is quoted
     [[irrelevant]]                                # lines that change no figure
@@ -21,9 +21,9 @@ part. `NAME.toml` beside the reader has patterns, each for a whole line:
     program = "HPCG"
     patterns = ['HPCG-Benchmark.*']
 
-A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, the tables in whose scope it is are
-not imported; other unrecognised lines are counted and quoted in the summary of the import (`Output.account`). Without
-`NAME.toml` a tool's lines are not accounted for.
+A line that is neither used nor irrelevant is unrecognised. If it matches `syntax`, tables with this line in their scope
+are not imported. Other unrecognised lines are counted and quoted in the summary of the import (`Output.account`).
+Without `NAME.toml`, lines are not counted.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ from octant.foreign._account import (
 )
 from octant.foreign._clean import clean
 from octant.foreign._names import find_octant_name
-from octant.foreign._output import Account, Output, ImportedRow, Table, ImportedValue
+from octant.foreign._output import Account, ImportedRow, ImportedValue, Output, Table
 from octant.foreign._plausible import measured
 from octant.foreign._text import Line, lines_of
 from octant.registry import Entries
@@ -53,33 +53,34 @@ from octant.units import counted
 from octant.untrusted import read_text
 
 MOST_BYTES = 4 << 20
-"""Of a file that is imported; the longest output of a benchmark known has a tenth of that."""
+"""Maximum size of an imported file; the longest known output of a benchmark has a tenth of it."""
 MOST_ROWS, MOST_VALUES = 10_000, 50_000
-"""Of the tables of a file together: each row becomes a point of a run, each value a figure of it."""
+"""Maximum numbers of rows and values in a file: each row becomes a point of a run, each value a figure."""
 
 
 def tools() -> list[str]:
-    """The tools whose output can be read, in order."""
+    """Return the supported tools, in order."""
     return list(entries().working)
 
 
 def entries() -> Entries[ModuleType]:
-    """The tools whose output can be read, and those whose file here cannot be used."""
+    """Return the supported tools, and those whose reader cannot be used."""
     return registry.entries(__name__, lambda module: registry.declared(module, "read"))
 
 
 def read_file(tool: str, path: Path) -> Output:
-    """What a file of a tool's output says.
+    """Import a file with the output of a tool.
 
     Raises:
-        Refusal: no such tool, or its reader cannot be used; the file cannot be read, is longer than `MOST_BYTES`, holds
-            no figures of the tool, more than `MOST_ROWS` or `MOST_VALUES`, or rates that fit no unit.
+        Refusal: unknown tool, or its reader cannot be used; the file cannot be read, is longer than `MOST_BYTES`, has
+            no figures of the tool, more than `MOST_ROWS` or `MOST_VALUES`, or rates that are consistent with no unit.
     """
     entries().check(tool, "import format")
     if tool not in tools():
-        lacking = "".join(f", {name} cannot be used here: {one.reason}" for name, one in entries().broken.items())
-        known = suggestion(tool, tools())
-        raise Refusal(f"cannot import from {tool!r} (no such tool{lacking}); {known}", Exit.WRONG_WORD)
+        broken = "".join(
+            f"; the reader of {name} cannot be used: {one.reason}" for name, one in entries().broken.items()
+        )
+        raise Refusal(f"unknown tool {tool!r}{broken}; {suggestion(tool, tools())}", Exit.WRONG_WORD)
     text = read_text(path, f"output of {tool}", MOST_BYTES)
     found = read(tool, text)
     if not found.tables:
@@ -87,16 +88,16 @@ def read_file(tool: str, path: Path) -> Output:
     rows = [row for table in found.tables for row in table.rows]
     values = sum(len(row.values) for row in rows)
     if len(rows) > MOST_ROWS or values > MOST_VALUES:
-        why = f"{len(rows)} rows with {values} values, at most {MOST_ROWS} and {MOST_VALUES}"
-        raise Refusal(f"cannot import {path} ({why}); give the output of fewer benchmarks at a time", Exit.WRONG_WORD)
+        why = f"it has {len(rows)} rows with {values} values; at most {MOST_ROWS} and {MOST_VALUES} are supported"
+        raise Refusal(f"cannot import {path}: {why}; divide the output into several files", Exit.WRONG_WORD)
     return found
 
 
 def read(tool: str, text: str) -> Output:
-    """What the text of a tool's output says; without tables where it holds none.
+    """Parse the text of a tool's output; the result has no tables if the text has no figures.
 
     Raises:
-        Refusal: rates that fit no unit; several ranks printed figures.
+        Refusal: rates that are consistent with no unit, or more than one rank printed figures.
     """
     lines, torn = lines_of(text)
     cleaned = clean(lines)
@@ -107,9 +108,9 @@ def read(tool: str, text: str) -> Output:
     others = [line for place, stream in enumerate(streams) if place != chosen for line in stream]
     remarks = [*found.remarks, *missing]
     if others:
-        remarks.append(f"{counted(len(others), 'line')} of other ranks, from {quote(others[0])} on, not read")
+        remarks.append(f"{counted(len(others), 'line')} of other ranks, from {quote(others[0])} on, not imported")
     if torn:
-        remarks.append(f"line {torn} has no end, and is not read")
+        remarks.append(f"line {torn} is incomplete and not imported")
     account = replace(
         found.account, unrecognised=found.account.unrecognised + len(others), prefixes=cleaned.prefixes
     )  # fmt: skip
@@ -126,10 +127,10 @@ def _read_stream(tool: str, lines: Lines) -> Output:
 
 
 def _chosen(tool: str, streams: Sequence[Lines], ranks: Sequence[str]) -> int:
-    """Return the place of the stream that has the figures, the first if none has.
+    """Return the index of the stream with figures; 0 if no stream has figures.
 
     Raises:
-        Refusal: several have, so that copies of the program ran at the same time.
+        Refusal: more than one stream has figures, so that copies of the program ran at the same time.
     """
     if len(streams) == 1:
         return 0
@@ -138,40 +139,40 @@ def _chosen(tool: str, streams: Sequence[Lines], ranks: Sequence[str]) -> int:
         kind = "rank" if ranks[0].isdecimal() else "host"
         which = ", ".join(ranks[place] for place in found[:4]) + (", …" if len(found) > 4 else "")
         raise Refusal(
-            f"cannot import the output ({kind}s {which} each printed figures of {tool}: copies that ran at the same "
-            f"time are not one result); give the lines of a single copy, for example those of {kind} {ranks[found[0]]}",
+            f"cannot import the output: {kind}s {which} each printed figures of {tool}, which are results of separate "
+            f"copies; import the lines of one copy, for example those of {kind} {ranks[found[0]]}",
             Exit.WRONG_WORD,
         )
     return found[0] if found else 0
 
 
 def summary(output: Output) -> tuple[str, ...]:
-    """Return what an import reports of a file: what was not read, then how many lines were accounted for, and how."""
+    """Return the report of an import: what was not imported, then the numbers of interpreted and other lines."""
     account = output.account
     quoted = [f"unrecognised: {one}" for one in account.quoted if not any(one in remark for remark in output.remarks)]
     return (*output.remarks, *quoted, *([account.text()] if account.stated else []))
 
 
 def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
-    """Return the refusal of a file without figures: the reason, the nearest line, and the tools that can be read."""
+    """Return the refusal of a file without figures: the reason, the nearest line, and the supported tools."""
     why = found.remarks[0] if found.remarks else ""
     lines, known = next(iter(clean(lines_of(text)[0]).streams.values())), _known(tool)
     if other := known.other(lines) if known else "":
-        advice = f"known tools: {', '.join(tools())}"
-        return Refusal(f"cannot import {path} ({other}, which is not read); {advice}", Exit.WRONG_WORD)
+        advice = f"supported tools: {', '.join(tools())}"
+        return Refusal(f"cannot import {path}: {other}, which is not supported; {advice}", Exit.WRONG_WORD)
     if not why:
         line = nearest(Lines(lines), known.expected if known else ())
-        why = f"the line that comes closest is {quote(line)}" if line else "it has no lines"
+        why = f"the most similar line is {quote(line)}" if line else "the file has no lines"
     if REMOVE_LINE in why:  # the remark states the next step
         more = sum(REMOVE_LINE in remark for remark in found.remarks[1:])
         others = f"; {counted(more, 'more line')} like this" if more else ""
-        return Refusal(f"cannot import {path} (no figures of {tool} remain): {why}{others}", Exit.WRONG_WORD)
+        return Refusal(f"cannot import {path}: no figures of {tool} remain: {why}{others}", Exit.WRONG_WORD)
     likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
-    advice = f"try octant import {likely}" if likely else f"give a whole output of {tool}"
+    advice = f"use octant import {likely}" if likely else f"import a complete output of {tool}"
     if found.account.interpreted and NOT_RECOGNISED in why and not likely:  # an output whose tables are all refused
         advice = "if that line does not change figures, correct or remove it in a copy of the file and import the copy"
     return Refusal(
-        f"cannot import {path} (no figures of {tool} in it: {why}); {advice}; known tools: {', '.join(tools())}",
+        f"cannot import {path}: it has no figures of {tool}: {why}; {advice}; supported tools: {', '.join(tools())}",
         Exit.WRONG_WORD,
     )
 
@@ -186,13 +187,13 @@ def _has_figures(tool: str, text: str) -> bool:
 __all__ = [
     "MOST_BYTES",
     "Account",
+    "ImportedRow",
+    "ImportedValue",
     "Line",
     "Lines",
     "Output",
-    "Row",
     "Table",
-    "Value",
-    "named",
+    "find_octant_name",
     "read",
     "read_file",
     "summary",

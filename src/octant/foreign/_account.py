@@ -1,8 +1,7 @@
-"""Accounts for every line of a file: interpreted by the reader, known to be irrelevant, or unrecognised.
+"""Classification of each line of a file: interpreted by the reader, irrelevant, or unrecognised.
 
-A reader marks the lines that it used. Next to `NAME.py`, `NAME.toml` has patterns of lines that are irrelevant, each
-with its reason, and of lines that are in the tool's own syntax: such a line, if it is not recognised, may change
-figures, and those are not imported.
+A reader marks the lines that it used. `NAME.toml` has patterns of irrelevant lines, with reasons, and of lines in the
+syntax of the tool. An unrecognised line in this syntax may change figures, which are then not imported.
 """
 
 import functools
@@ -20,26 +19,26 @@ from octant.units import counted
 from octant.untrusted import parse_toml, read_text
 
 QUOTED = 5
-"""Unrecognised lines that the summary of an import quotes."""
+"""Number of unrecognised lines that the summary of an import quotes."""
 MOST_REMARKS = 8
 LONGEST_QUOTE = 90
 REMOVE_LINE = "remove this line from a copy of the file and import the copy"
-"""The advice on an unrecognised line that may change figures."""
+"""Advice on an unrecognised line that may change figures."""
 LONGEST_MATCHED = 1000
-"""Characters of a line that are compared with patterns. A longer line is never irrelevant."""
+"""Maximum length of irrelevant lines; patterns are compared with as many characters."""
 NOT_RECOGNISED = "is not recognised"
 _BLANK = re.compile(r"[\W_]*")
 """Lines without a letter or digit: blank lines and rules."""
 
 
 class Lines(Sequence[Line]):
-    """The lines of one stream of a file, and what a reader says of them.
+    """Lines of one stream of a file, and the marks of the reader.
 
-    A reader sees the lines that are not blank and have at most `LONGEST` characters; `every` has the others too.
+    Iteration skips blank lines and lines of more than `LONGEST` characters; `every` has all lines.
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        """Take lines in the order of the file; none is marked."""
+        """Initialise with unmarked lines in the order of the file."""
         self.every = tuple(lines)
         self._lines = [line for line in self.every if line.text and len(line.text) <= LONGEST]
         self.used: set[int] = set()
@@ -66,7 +65,7 @@ class Lines(Sequence[Line]):
         self.used.update(line if isinstance(line, int) else line.number for line in lines)
 
     def refuse(self, line: Line | int, consequence: str) -> None:
-        """Mark a line as unrecognised although it is the tool's; the reader left out what it could change.
+        """Mark a line of the tool as unrecognised; the reader does not import what the line could change.
 
         Args:
             consequence: a clause for the remark: `the column "Foo" is not imported`.
@@ -76,19 +75,19 @@ class Lines(Sequence[Line]):
 
 @dataclass(frozen=True)
 class KnownLines:
-    """What `NAME.toml` says of the lines of a tool."""
+    """Patterns of lines of a tool, from `NAME.toml`."""
 
     irrelevant: re.Pattern[str]
     syntax: re.Pattern[str]
     results: re.Pattern[str]  # the part of the syntax that holds results
-    expected: tuple[str, ...] = ()  # lines of a whole output; the line of a file that is nearest to one is quoted
-    others: tuple[tuple[str, str], ...] = ()  # (pattern, program) of lines that similar programs print
+    expected: tuple[str, ...] = ()  # typical lines; error messages quote the most similar line of a file
+    others: tuple[tuple[str, str], ...] = ()  # (pattern, program) for lines of similar programs
     reasons: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # (pattern, reason)
 
     def other(self, lines: Iterable[Line]) -> str:
         """Return the first line that a similar program printed, with its name; "" if there is none."""
         found = (
-            f"{quote(line)} is of {program}"
+            f"{quote(line)} is a line of {program}"
             for line in lines
             for pattern, program in self.others
             if re.fullmatch(pattern, line.text[:LONGEST_MATCHED])
@@ -96,17 +95,17 @@ class KnownLines:
         return next(found, "")
 
     def reason(self, text: str) -> str:
-        """Return why a line is irrelevant; "" if it is not known to be."""
+        """Return why a line is irrelevant; "" if it is not."""
         return next((why for pattern, why in self.reasons if re.fullmatch(pattern, text)), "")
 
 
 @functools.cache
 def known_lines(path: Path) -> KnownLines | None:
-    """Return what the file of a tool says of its lines; `None` if there is no such file.
+    """Return the patterns in the TOML file of a tool; `None` if there is no such file.
 
     Raises:
-        Refusal: it is no TOML.
-        KeyError, re.error: it lacks a member, or a pattern is none.
+        Refusal: invalid TOML.
+        KeyError, re.error: a member is missing, or a pattern is invalid.
     """
     if not path.is_file():
         return None
@@ -128,12 +127,12 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 
 def settle(lines: Lines, known: KnownLines | None, found: Output) -> Output:
-    """Return the output with its account, without the tables that unrecognised lines could change.
+    """Return the output with the counts of lines, and without tables that unrecognised lines could change.
 
     Args:
-        lines: as the reader marked them.
-        known: of the tool; `None`: nothing is known of its lines, and none is accounted for.
-        found: what the reader returned.
+        lines: the lines, marked by the reader.
+        known: patterns of the tool; `None`: lines are not counted.
+        found: the result of the reader.
     """
     if known is None:
         return found
@@ -157,7 +156,7 @@ def settle(lines: Lines, known: KnownLines | None, found: Output) -> Output:
 
 
 def _remarks(lines: Lines, known: KnownLines, unknown: Sequence[tuple[Line, bool]], found: Output) -> list[str]:
-    """Return remarks on unrecognised lines that left figures out: at most `MOST_REMARKS`, then the number of others."""
+    """Return remarks on unrecognised lines that excluded figures: at most `MOST_REMARKS`, then a count of others."""
     remarks: list[str] = []
     more = 0
     for line, own in unknown:
@@ -170,7 +169,7 @@ def _remarks(lines: Lines, known: KnownLines, unknown: Sequence[tuple[Line, bool
             remarks.append(_refused(line, affected))
         elif own and (not found.tables or _is_like(known.results, line.text)):
             remarks.append(f"{quote(line)} {NOT_RECOGNISED}")
-    return [*remarks, *([f"{counted(more, 'more line')} of the tool not recognised"] if more else [])]
+    return [*remarks, *([f"{counted(more, 'more line')} of the tool were not recognised"] if more else [])]
 
 
 def _is_affected(table: Table, numbers: Sequence[int]) -> bool:
@@ -185,7 +184,7 @@ def _is_irrelevant(known: KnownLines, text: str) -> bool:
 
 
 def _is_like(pattern: re.Pattern[str], text: str) -> bool:
-    """Return whether a line, or what is left of it without what may be a prefix, matches a pattern."""
+    """Return whether a line matches a pattern, with or without a possible prefix."""
     shown = text[:LONGEST_MATCHED]
     return bool(pattern.fullmatch(shown) or pattern.fullmatch(without_prefix(shown)))
 
@@ -194,21 +193,21 @@ def _refused(line: Line, affected: Sequence[Table]) -> str:
     names = ", ".join(f"{table.benchmark} (line {table.line})" for table in affected[:3])
     more = f" and {len(affected) - 3} more" if len(affected) > 3 else ""
     return (
-        f"{quote(line)} {NOT_RECOGNISED} and may change figures, which are not imported: {names}{more}. If it does "
-        f"not change them, {REMOVE_LINE}"
+        f"{quote(line)} {NOT_RECOGNISED} and may change figures; not imported: {names}{more}. If the line does not "
+        f"change them, {REMOVE_LINE}"
     )
 
 
 def quote(line: Line) -> str:
-    """`line 14 ("Buffers : DEVICE")`, on one line and without what a terminal would interpret."""
+    """Return e.g. `line 14 ("Buffers : DEVICE")`, shortened and without control characters."""
     text = "".join(character if character.isprintable() else " " for character in line.text[: LONGEST_QUOTE + 1])
     return f'line {line.number} ("{text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "…"}")'
 
 
 def nearest(lines: Sequence[Line], expected: Iterable[str]) -> Line | None:
-    """Return the line that shares most words with a line that an output of the tool has; `None` without any line.
+    """Return the line that shares most words with an expected line; `None` if there are no lines.
 
-    Of equal ones the first; without a common word, the first line that is not blank.
+    The first of equally similar lines is used; without common words, the first line that is not blank.
     """
     wanted = [frozenset(re.findall(r"\w+", text.lower())) for text in expected]
     best, score = None, -1.0

@@ -1,7 +1,7 @@
-"""Removes from foreign text what launchers and terminals added: colours, prefixes of ranks, times, indentation.
+"""Removal of text that launchers and terminals added: colours, prefixes of ranks, times, indentation.
 
-A prefix is removed if the file as a whole has it. The lines of different ranks become separate streams, so that the
-output of one rank is never read together with that of another.
+A prefix is removed if most lines of the file have it. The lines of each rank become a separate stream, so that outputs
+of ranks are not mixed.
 """
 
 import re
@@ -26,7 +26,7 @@ _TIMES = (
     rf"\s*\[?{_CLOCK}",
 )  # fmt: skip
 _FORMS = (
-    # A dash or bar after a time is a separator only if the file as a whole has it: lines of a tool may begin with one.
+    # A dash or bar after a time is a separator only if most lines have it: lines of a tool may begin with one.
     *(("time", re.compile(time + end)) for end in (_SEPARATED, _END) for time in _TIMES),
     ("quote", re.compile(r"\s*>(?: |$)")),
     ("time", re.compile(r"\s*\[\s*\d{1,9}\.\d{3,9}\](?: |$)")),
@@ -39,23 +39,23 @@ _FORMS = (
     ("rank", re.compile(r"\s*(?P<rank>[A-Za-z][\w.-]{0,60}) +\|(?: |$)")),  # of groups of containers
     ("journal", re.compile(r"\s*[A-Za-z][\w.-]{0,60} [A-Za-z(][\w./()-]{0,40}\[\d{1,8}\]:(?: |$)")),
 )
-"""Kinds of prefixes. A tag is certain wherever it is; the others are recognised if most lines of the file have them."""
+"""Kinds of prefixes. A tag is always recognised; others are recognised if most lines of the file have them."""
 _FEWEST = 3
 _SAMPLE = 400
 MOST_PREFIXES = 3
-"""Of one line, for example the time of a logger, then the rank."""
+"""Maximum number of prefixes per line, for example a time and a rank."""
 
 
 @dataclass(frozen=True)
 class Cleaned:
     """The lines of a file by the rank that printed them."""
 
-    streams: Mapping[str, Sequence[Line]]  # by rank or host, the lowest first; "" where no prefix states it
-    prefixes: tuple[str, ...] = ()  # the first one of each kind that was removed, as it is in the file
+    streams: Mapping[str, Sequence[Line]]  # by rank or host, the lowest first; "" if no prefix states it
+    prefixes: tuple[str, ...] = ()  # first removed prefix of each kind
 
 
 def clean(lines: Sequence[Line]) -> Cleaned:
-    """Return the lines without control sequences, prefixes and indentation, by rank; numbers stay those of the file.
+    """Return the lines without control sequences, prefixes and indentation, by rank; line numbers do not change.
 
     Lines without a prefix, in a file that has prefixes, are in the first stream.
     """
@@ -82,7 +82,7 @@ def clean(lines: Sequence[Line]) -> Cleaned:
 
 
 def without_prefix(text: str) -> str:
-    """Return a line without what may be a prefix of any kind: of a single line, the file does not tell."""
+    """Return a line without possible prefixes of any kind."""
     for _ in range(MOST_PREFIXES):
         found = next((match for _, form in _FORMS if (match := form.match(text)) and match.end()), None)
         if found is None:
@@ -92,7 +92,7 @@ def without_prefix(text: str) -> str:
 
 
 def _consistent(texts: Sequence[str]) -> re.Pattern[str] | None:
-    """Return the form of prefix that most lines have; tags count wherever they are."""
+    """Return the form of prefix that most lines have; a single tag is sufficient."""
     filled = [text for text in texts if text.strip()]
     sample = filled[:: max(1, len(filled) // _SAMPLE)]
     for kind, form in _FORMS:

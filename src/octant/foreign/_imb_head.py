@@ -1,4 +1,4 @@
-"""The head of a run of the Intel MPI Benchmarks: version, date, data types, and the options of its command line.
+"""Head of a run of the Intel MPI Benchmarks: version, date, data types, and options of the command line.
 
 `imb_options.toml` lists the options: those that change what is measured become knobs of all tables of the run.
 """
@@ -38,7 +38,7 @@ _SWITCH = {
 
 @dataclass
 class Run:
-    """What the head of a run states."""
+    """Contents of the head of a run."""
 
     begin: int = 0  # line of the title; 0: the run has no head
     end: int = 0  # last line of the head
@@ -48,9 +48,9 @@ class Run:
     facts: dict[str, str] = field(default_factory=dict)
     info: list[str] = field(default_factory=list)  # MPI_Info of files: key=value
     options: dict[str, str] = field(default_factory=dict)
-    refused: bool = False  # an option is not known: nothing of the run is imported
+    refused: bool = False  # unknown option: nothing of the run is imported
     _command: list[Line] = field(default_factory=list)
-    _within: str = ""  # "command" or "list", whose lines have no form of their own
+    _within: str = ""  # "command" or "list", whose lines have no specific form
 
     @classmethod
     def of(cls, line: Line, title: re.Match[str]) -> "Run":
@@ -60,11 +60,11 @@ class Run:
 
     @property
     def started(self) -> str:
-        """When the run began, in ISO 8601; "": not stated."""
+        """Start time of the run in ISO 8601; "": not stated."""
         return date_of(self.facts.get("date", ""))
 
     def take(self, line: Line, lines: Lines) -> None:
-        """Read one line of the head; lines of other kinds are left to the account."""
+        """Read one line of the head; unknown lines are not marked."""
         text = line.text
         if not text.startswith("#"):
             return
@@ -84,13 +84,13 @@ class Run:
         lines.use(line)
 
     def _is_command(self, line: Line) -> bool:
-        """Whether it is the command line, or goes on with it: old versions print six words in a line."""
+        """Return whether the line is the command line or its continuation: old versions print six words per line."""
         if self._command:
             return line.number == self._command[-1].number + 1 and bool(re.match(r"#\s{2,}\S", line.text))
         return bool(re.match(r"(?i)#\s*\S*[IP]MB", line.text))
 
     def close(self, lines: Lines) -> None:
-        """Interpret the command line, once the head has ended."""
+        """Interpret the command line at the end of the head."""
         words = [(word, line) for line in self._command for word in line.text.strip("# ").split()][1:]
         self._command = []
         place = 0
@@ -110,7 +110,7 @@ class Run:
                 lines.refuse(line, f'the option "{word[:60]}" may change figures: no table of this run is imported')
 
     def knobs(self, benchmark: str) -> dict[str, str]:
-        """Return the knobs of a table that the head states; what has its default is none of them."""
+        """Return the knobs of a table that the head states, without default values."""
         reduces = "reduce" in benchmark.lower()
         kinds = {"op": "op", "reduced type": "type"} if reduces else {"type": "type"}
         facts = {ours: word_of(self.facts[name].lower()) for name, ours in kinds.items() if name in self.facts}
@@ -128,7 +128,7 @@ class Run:
 
 
 def knobs_of(options: Mapping[str, str], benchmark: str) -> dict[str, str]:
-    """Return the knobs that options of the command line are."""
+    """Return the knobs for options of the command line."""
     found: dict[str, str] = {}
     for name, given in options.items():
         option = known().knobs[name]
@@ -142,7 +142,7 @@ def knobs_of(options: Mapping[str, str], benchmark: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Options:
-    """What `imb_options.toml` says."""
+    """Options of the benchmarks, from `imb_options.toml`."""
 
     irrelevant: frozenset[str]  # followed by a value
     flags: frozenset[str]  # without a value
@@ -151,7 +151,7 @@ class Options:
 
 @functools.cache
 def known() -> Options:
-    """Return the options that the benchmarks have."""
+    """Return the options of the benchmarks."""
     text = importlib.resources.files(__package__).joinpath("imb_options.toml").read_text(encoding="utf-8")
     data = parse_toml(text, "options of IMB")
     return Options(

@@ -1,4 +1,4 @@
-"""What we call what another tool measures: a workload of ours and its knobs where one does the same, as data."""
+"""Names of benchmarks of other tools in Octant: the equivalent workload and its knobs, as data."""
 
 import functools
 import importlib.resources
@@ -12,7 +12,7 @@ from octant.untrusted import parse_toml
 
 @dataclass(frozen=True)
 class OctantName:
-    """A benchmark by our names."""
+    """Workload and knobs of a benchmark in Octant."""
 
     workload: str
     knobs: Mapping[str, str] = field(default_factory=dict)
@@ -20,10 +20,10 @@ class OctantName:
 
 
 def find_octant_name(tool: str, benchmark: str, knobs: Collection[str] = ()) -> OctantName:
-    """What we call a benchmark of a tool; `imported/TOOL_NAME` where we measure nothing alike.
+    """Return the equivalent workload of a tool's benchmark; `imported/TOOL_NAME` if there is none.
 
     Args:
-        knobs: names of those that its table states.
+        knobs: names of the knobs of its table.
     """
     slug = slug_of(benchmark)
     entry = _names().get(tool, {}).get(slug)

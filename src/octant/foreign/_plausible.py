@@ -1,19 +1,19 @@
-"""Decides which imported values were measured: tools print 0, -1 or uninitialised numbers for what did not run."""
+"""Plausibility of imported values: tools print 0, -1 or uninitialised numbers for tests that did not run."""
 
 from dataclasses import replace
 
-from octant.foreign._output import Table, ImportedValue
+from octant.foreign._output import ImportedValue, Table
 from octant.units import counted
 
 TIMES_S = (1e-15, 1e10)
-"""Least and greatest plausible time: below a cycle of any clock, and three centuries."""
+"""Range of plausible times: less than a clock cycle to three centuries."""
 RATES_PER_S = (1e-6, 1e24)
-"""Least and greatest plausible rate in base units per second. Uninitialised numbers are often about 1e-310."""
+"""Range of plausible rates in base units per second. Uninitialised numbers are often about 1e-310."""
 _LISTED = 5
 
 
 def was_measured(value: ImportedValue) -> bool:
-    """Return whether a value can have been measured. Checks and shares may be 0, and NaN is the result of a check."""
+    """Return whether a value is plausible. Checks and fractions may be 0, and NaN is a possible result of a check."""
     if value.bound is not None or (value.unit != "s" and not value.unit.endswith("/s")):
         return True
     low, high = TIMES_S if value.unit == "s" else RATES_PER_S
@@ -21,14 +21,14 @@ def was_measured(value: ImportedValue) -> bool:
 
 
 def _as_printed(value: ImportedValue) -> str:
-    """Return the name and the number of the tool, or ours if the reader did not keep them."""
+    """Return name and number as the tool printed them, or those of Octant if the reader did not store them."""
     return value.printed or f"{value.name} {value.value:.6g} {value.unit}"
 
 
 def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables without values that were not measured, and a remark that lists those.
+    """Return the tables without implausible values, and a remark that lists those.
 
-    A row that has checks alone afterwards, and a table without rows, are left out.
+    Rows with nothing but checks, and tables without rows, are removed.
     """
     missing: list[ImportedValue] = []
     kept = []
@@ -48,4 +48,4 @@ def measured(tables: tuple[Table, ...]) -> tuple[tuple[Table, ...], tuple[str, .
     listed = ", ".join(f"{_as_printed(value)} (line {value.line})" for value in missing[:_LISTED])
     more = f" and {len(missing) - _LISTED} more" if len(missing) > _LISTED else ""
     what = counted(len(missing), "value")
-    return tuple(kept), (f"{what} of zero or out of any plausible range, not measured: {listed}{more}",)
+    return tuple(kept), (f"{what} not imported (zero or implausible): {listed}{more}",)

@@ -1,4 +1,4 @@
-"""What the megabyte of a rate is, and how many messages it counts, solved from the numbers beside it."""
+"""Unit of a rate (10^6 or 2^20 bytes) and number of messages that it counts, solved from time and size in its row."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,19 +8,19 @@ from octant.failure import Exit, Refusal
 from octant.foreign._text import Rounded
 
 MEGABYTES = (1e6, float(1 << 20))
-"""Of today's benchmarks, and of Pallas' and the first of Intel's."""
+"""Bytes per megabyte: current benchmarks, and the Pallas and early Intel MPI Benchmarks."""
 
 
 @dataclass(frozen=True)
 class StatedRate:
-    """A row that states a rate and what it was made of."""
+    """A rate with the size and time from which the tool computed it."""
 
-    amount: float  # bytes of one message, or of all that one repetition moves
+    amount: float  # bytes of one message, or of one repetition
     per: Rounded  # seconds of one repetition, as printed
     rate: Rounded  # megabytes a second, as printed
 
     def fits(self, megabyte: float, factor: float) -> bool:
-        """Whether the rate is `factor` amounts in this time, as far as both are rounded."""
+        """Return whether the rate is `factor` amounts in this time, within the rounding of both."""
         low, high = (math.nextafter(end, away) for end, away in ((self.per.low, 0.0), (self.per.high, math.inf)))
         most = math.inf if low == 0 else factor * self.amount / low
         least = factor * self.amount / high
@@ -29,21 +29,21 @@ class StatedRate:
 
 @dataclass(frozen=True)
 class Solution:
-    """What fits all rows of a table."""
+    """Units and factors that are consistent with all rows of a table."""
 
     megabytes: frozenset[float]
     factors: frozenset[float]
 
 
 def solve(rows: Sequence[StatedRate], factors: Iterable[float], where: str) -> Solution:
-    """The units and factors that fit every row.
+    """Return the units and factors that are consistent with all rows.
 
     Args:
-        factors: messages that a repetition may count as.
+        factors: possible numbers of messages per repetition.
         where: the table, for the refusal.
 
     Raises:
-        Refusal: none fits all rows.
+        Refusal: no unit and factor are consistent with all rows.
     """
     candidates = [(megabyte, factor) for megabyte in MEGABYTES for factor in dict.fromkeys(factors)]
     for row in rows:
@@ -51,8 +51,8 @@ def solve(rows: Sequence[StatedRate], factors: Iterable[float], where: str) -> S
         if not left:
             ratio = row.amount / (row.per.value * row.rate.value * 1e6) if row.per.value * row.rate.value else math.inf
             raise Refusal(
-                f"cannot import {where} (bytes over time and rate are {ratio:.4g}, which is no unit or factor that is "
-                "known); give the tool's own output, unchanged",
+                f"cannot import {where}: size, time and rate are inconsistent (ratio {ratio:.4g}); import the "
+                "unmodified output of the tool",
                 Exit.WRONG_WORD,
             )
         candidates = left
@@ -60,7 +60,7 @@ def solve(rows: Sequence[StatedRate], factors: Iterable[float], where: str) -> S
 
 
 def common_megabyte(solutions: Iterable[Solution], where: str) -> float | None:
-    """The one megabyte of all tables of a file; `None` where their rates are too coarse to tell.
+    """Return the megabyte of all tables of a file; `None` if their rates have too few digits.
 
     Raises:
         Refusal: tables contradict each other.
@@ -69,7 +69,8 @@ def common_megabyte(solutions: Iterable[Solution], where: str) -> float | None:
     for one in solutions:
         if not left & one.megabytes:
             raise Refusal(
-                f"cannot import {where} (its tables have different megabytes); give outputs of one tool at a time",
+                f"cannot import {where}: its tables use different megabytes (10^6, 2^20 bytes); import the output of "
+                "each tool separately",
                 Exit.WRONG_WORD,
             )
         left &= one.megabytes

@@ -1,4 +1,4 @@
-"""Lines and numbers of foreign text."""
+"""Lines and numbers of imported text."""
 
 import math
 import re
@@ -8,10 +8,10 @@ from datetime import datetime
 from octant.failure import Exit, Refusal
 
 LONGEST = 4096
-"""Characters of a line that is looked at."""
+"""Maximum number of characters of an interpreted line."""
 LONGEST_WORD = 60
 MOST_LINES = 30_000
-"""Of a file; a line takes up to 25 µs to read."""
+"""Maximum number of lines of a file; parsing a line takes up to 25 µs."""
 _NUMBER = re.compile(r"[+-]?(?P<whole>[0-9]{1,18})(?:[.,](?P<part>[0-9]{1,18}))?(?:[eE](?P<tens>[+-]?[0-9]{1,3}))?")
 _NO_NUMBER = re.compile(r"[+-]?(?:nan(?:\([^)]*\))?|inf(?:inity)?|\*+)", re.IGNORECASE)
 
@@ -21,35 +21,35 @@ class Line:
     """A line of a file."""
 
     number: int  # from 1
-    text: str  # a reader gets it without control sequences, prefixes, and spaces at its ends
+    text: str  # for readers: without control sequences, prefixes, and surrounding spaces
 
 
 @dataclass(frozen=True)
 class Rounded:
-    """A number as it was printed: what it stands for is at most `half` away."""
+    """A rounded number: the exact value is at most `half` away."""
 
     value: float
     half: float
 
     @property
     def low(self) -> float:
-        """The least that it may stand for."""
+        """Smallest possible exact value, not below 0."""
         return max(0.0, self.value - self.half)
 
     @property
     def high(self) -> float:
-        """The most that it may stand for."""
+        """Largest possible exact value."""
         return self.value + self.half
 
     def times(self, factor: float) -> "Rounded":
-        """The same in another unit."""
+        """Return the number in another unit."""
         return Rounded(self.value * factor, self.half * factor)
 
 
 def lines_of(text: str) -> tuple[list[Line], int]:
-    """The lines of a text without their ends, cut at 2 × `LONGEST`, and the number of the last if it may be torn.
+    """Return the complete lines of a text, cut at 2 × `LONGEST`, and the number of an incomplete last line.
 
-    It may be if it has no end; then it is not among the lines, and the number is 0 otherwise.
+    A last line without a line end is incomplete and not returned. The number is 0 if there is none.
 
     Raises:
         Refusal: the text has more than `MOST_LINES`.
@@ -65,11 +65,11 @@ def lines_of(text: str) -> tuple[list[Line], int]:
 
 def _too_many_lines() -> Refusal:
     why = f"it has more than {MOST_LINES} lines"
-    return Refusal(f"cannot read the output ({why}); give the output of fewer benchmarks at a time", Exit.WRONG_WORD)
+    return Refusal(f"cannot read the output: {why}; divide it into several files", Exit.WRONG_WORD)
 
 
 def number_of(word: str) -> Rounded | None:
-    """A number with a decimal point or comma, or nan for what C prints where there is none; `None` for other words."""
+    """Parse a number with a decimal point or comma; nan for printed NaN and infinity, `None` for other words."""
     found = _NUMBER.fullmatch(word)
     if found is None:
         return Rounded(math.nan, 0.0) if _NO_NUMBER.fullmatch(word) else None
@@ -79,28 +79,28 @@ def number_of(word: str) -> Rounded | None:
 
 
 def count_of(word: str) -> int | None:
-    """A whole number from 0 to 10^18; `None` for other words."""
+    """Parse an integer from 0 to 10^18; `None` for other words."""
     return int(word) if re.fullmatch(r"[0-9]{1,18}", word) else None
 
 
 def ranks_of(word: str) -> int | None:
-    """How many processes or threads a word says there were, 1 to 10 million; `None` where it cannot be."""
+    """Parse a number of processes or threads from 1 to 10 million; `None` for other words."""
     count = count_of(word)
     return count if count and count <= 10_000_000 else None
 
 
 def word_of(text: str) -> str:
-    """A foreign text as the value of a knob: letters, digits and `._+-`, no longer than 60."""
+    """Convert text to the value of a knob: letters, digits and `._+-`, at most 60 characters."""
     return re.sub(r"[^A-Za-z0-9._+-]+", "_", text.strip())[:LONGEST_WORD].strip("_") or "unnamed"
 
 
 def slug_of(text: str) -> str:
-    """A foreign name as a part of one of ours: small letters, digits and `_`."""
+    """Convert text to a part of a name: lower-case letters, digits and `_`."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower())[:LONGEST_WORD].strip("_") or "unnamed"
 
 
 def date_of(text: str) -> str:
-    """The ISO form of `Sun Nov 22 22:53:48 2026`, in the time of wherever it was written; "" for other texts."""
+    """Convert `Sun Nov 22 22:53:48 2026` to ISO 8601 in the local time of the run; "" for other texts."""
     try:
         return datetime.strptime(" ".join(text.split()), "%a %b %d %H:%M:%S %Y").isoformat()
     except ValueError:

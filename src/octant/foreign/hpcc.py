@@ -1,8 +1,8 @@
-"""HPC Challenge: `Key=value` between `Begin of Summary section.` and its end; sizes and checks stand beside figures.
+"""HPC Challenge: `Key=value` lines of the summary section, with sizes, checks and figures.
 
-The program appends to its file: each summary is one run, and all runs of a file are imported. Units are those of the
-keys' names: GB/s, GBytes and GUPs are 10^9, usec 10^-6. A rate of a Star test is the mean of the processes', each of
-which ran alone. The sections before a summary decide which tests failed, or were not checked.
+The program appends to its file: each summary is one run, and all runs of a file are imported. The names of keys state
+the units: GB/s, GBytes and GUPs are 10^9, usec 10^-6. The rate of a Star test is the mean over processes that do not
+communicate. The sections before a summary state which tests failed or were not checked.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._account import quote
 from octant.foreign._text import Rounded, date_of, number_of, ranks_of, word_of
 
@@ -45,7 +45,7 @@ class _Test:
 
     @property
     def section(self) -> str:
-        """The section of the output that has its details, in small letters without `_`."""
+        """Section of the output with the details of the test, in lower case without `_`."""
         return (
             "latencybandwidth"
             if "pingpong" in self.name or "_ring_" in self.name
@@ -85,7 +85,7 @@ def _both(
     knobs: Callable[[_Pairs], dict[str, str]],
     threads: str = "omp_get_max_threads",
 ) -> tuple[_Test, ...]:
-    """The test of all processes at once, each alone, and of one."""
+    """Return the Star test (all processes, without communication) and the Single test (one process)."""
     return tuple(
         _Test(f"{how}_{name}", ((f"{how}{key}", figure, unit, 9),), knobs, how == "Single", threads=threads)
         for how in ("Star", "Single")
@@ -100,7 +100,7 @@ def _updates(variant: str) -> _Test:
 
 
 def _messages(name: str, what: str, by: str = "") -> tuple[_Test, ...]:
-    """Latency and bandwidth; `by` stands before our names of figures that are the least of few, not a median."""
+    """Return the latency and bandwidth tests; `by` is a prefix for figures that are a minimum, not a median."""
     return (
         _Test(f"{what}_latency", ((f"{name}Latency_usec", f"{by}time", "s", -6),), threads=""),
         _Test(f"{what}_bandwidth", ((f"{name}Bandwidth_GBytes", f"{by}bandwidth", "B/s", 9),), threads=""),
@@ -141,7 +141,7 @@ _TESTS = (
 
 @dataclass
 class _Run:
-    """What one start of the program printed."""
+    """Output of one run of the program."""
 
     begin: int
     end: int = 0
@@ -158,12 +158,12 @@ class _Run:
     seen: set[str] = field(default_factory=set)  # keys
 
     def verdict(self, name: str) -> tuple[int, str]:
-        """Return what the section of a test says; (0, "") if it says nothing."""
+        """Return line and verdict of the section of a test; (0, "") if it has no verdict."""
         return self.sections.get(name.replace("_", ""), (0, ""))
 
 
 class _Reader:
-    """Reads line by line."""
+    """Reader of the lines of the output."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
@@ -180,7 +180,7 @@ class _Reader:
             self.runs[-1].end = self.runs[-1].end or self.lines[-1].number
 
     def begin(self, line: Line) -> _Run:
-        """Start another run, unless the one at hand is still empty."""
+        """Start another run, unless the current one is empty."""
         run = self.runs[-1]
         if run.version or run.whole or run.seen:
             run.end = run.end or line.number - 1
@@ -198,13 +198,13 @@ class _Reader:
         return bool(found)
 
     def border(self, line: Line) -> bool:
-        """Read the begin or the end of a section, of which the summary is one."""
+        """Read the begin or the end of a section; the summary is also a section."""
         found = _SECTION.fullmatch(line.text)
         if not found:
             return False
         known = found[2] == "Summary" or found[2].lower().replace("_", "") in _SECTIONS
         if not known:
-            self.lines.refuse(line, "this section is not known, and none of it is imported")
+            self.lines.refuse(line, "unknown section, which is not imported")
             self.section = self.section if self.section == "summary" else ""
             return False
         if found[1] == "Begin" and found[2] == "Summary" and (self.runs[-1].whole or self.runs[-1].seen):
@@ -229,7 +229,7 @@ class _Reader:
         if key in run.seen:
             run.pairs.pop(key, None)
             run.success = None if key == "Success" else run.success
-            self.lines.refuse(line, f"{key} is there twice, and what depends on it is not imported")
+            self.lines.refuse(line, f"{key} occurs twice; dependent figures are not imported")
             return False
         run.seen.add(key)
         if key == "Success":
@@ -237,9 +237,9 @@ class _Reader:
         elif key in _KEYS and number:
             run.pairs[key] = line.number, number
         elif key in _KEYS:
-            self.lines.refuse(line, "its value is no number, and what depends on it is not imported")
+            self.lines.refuse(line, "its value is not a number; dependent figures are not imported")
         elif not _KNOWN_KEY.fullmatch(key):
-            self.lines.refuse(line, "this key is not known, and is not imported")
+            self.lines.refuse(line, "unknown key, which is not imported")
         return key in _KEYS
 
     def listed(self, line: Line) -> bool:
@@ -269,7 +269,7 @@ _SECTIONS = {
     *(f"{how}randomaccess{end}" for how in ("mpi", "star", "single") for end in ("", "lcg")), "ptrans", "mpifft", "hpl",
     "latencybandwidth", *(f"{how}{name}" for how in ("star", "single") for name in ("dgemm", "stream", "fft")),
 }  # fmt: skip
-"""Names in small letters without `_`."""
+"""Names of sections in lower case without `_`."""
 _KEYS = {
     "Success", "CommWorldProcs", "HPL_N", "HPL_NB", "DGEMM_N", "PTRANS_n", "PTRANS_nb", "MPIRandomAccess_N",
     "MPIRandomAccess_LCG_N", "RandomAccess_N", "RandomAccess_LCG_N", "STREAM_VectorSize", "STREAM_Threads", "FFT_N",
@@ -277,7 +277,7 @@ _KEYS = {
     *(f"{name}_np{side}" for name in ("HPL", "PTRANS") for side in ("row", "col")),
     *(figure[0] for test in _TESTS for figure in test.figures), *(test.check[0] for test in _TESTS if test.check),
 }  # fmt: skip
-"""Keys whose values are imported, or say what a result is of."""
+"""Keys whose values are imported or describe results."""
 _KNOWN_KEY = re.compile(
     r"Version(?:Major|Minor|Micro|Release)|LANG|sizeof_\w+|MPI_Wtick|[ds]weps|HPL_[ds]MACH_[A-Z]+|CPS_\w+|FFTE\w+"
     r"|omp_get_num_(?:threads|procs)|Mem(?:Proc|Spec|Val)|MPIFFT_time[0-9]|HPL(?:Max|Min)Procs"
@@ -288,7 +288,7 @@ _KNOWN_KEY = re.compile(
 
 
 def read(lines: Lines) -> Output:
-    """What the output says; a summary has to be whole, since its checks come after figures."""
+    """Parse the output; a summary must be complete, since checks follow the figures."""
     reader = _Reader(lines)
     reader.read()
     runs = [run for run in reader.runs if run.version or run.seen]
@@ -298,24 +298,26 @@ def read(lines: Lines) -> Output:
     started = next((run.started for run in runs if run.whole and run.started), "")
     remarks = _remarks(runs, cut)
     if reader.outside and not runs:
-        remarks = (f'{quote(reader.outside)} is in no summary: there is no "Begin of Summary section." above it',)
+        remarks = (f'{quote(reader.outside)} is not in a summary: no "Begin of Summary section." precedes it',)
     return Output("HPCC", first.version, first.version_line, tuple(tables), started, "", remarks)
 
 
 def _remarks(runs: list[_Run], cut: list[_Run]) -> tuple[str, ...]:
-    """Say which runs of the file have no whole summary."""
+    """Return a remark on runs without a complete summary."""
     if not cut:
         return ()
     if len(runs) == 1:
         return (
-            "the summary has no end: the run was cut short" if cut[0].seen else "no summary: the run was cut short",
+            "the summary is incomplete: the run was aborted"
+            if cut[0].seen
+            else "there is no summary: the run was aborted",
         )
     where = ", ".join(f"line {max(1, run.begin)}" for run in cut[:5]) + (", …" if len(cut) > 5 else "")
-    return (f"{len(cut)} of {len(runs)} runs have no whole summary, and are not imported: from {where} on",)
+    return (f"{len(cut)} of {len(runs)} runs have no complete summary and are not imported: from {where} on",)
 
 
 def _scaled(value: float, power: int) -> float:
-    """Times ten to a power, as a division where that is exact."""
+    """Return the value times a power of ten; negative powers are divisions, which are exact."""
     return value * float(10**power) if power >= 0 else value / float(10**-power)
 
 
@@ -335,16 +337,17 @@ def _table(test: _Test, run: _Run) -> Table | None:
     if test.grid and (sides := _grid(pairs, test.grid)):
         knobs["grid"] = f"{sides[0]}x{sides[1]}"
     return Table(
-        test.name, line, (ImportedRow(line, {}, (*values, *checks)),), knobs, _ranks(test, pairs), _threads(test, pairs),
+        test.name, line, (ImportedRow(line, {}, (*values, *checks)),), knobs, _ranks(test, pairs),
+        _threads(test, pairs),
         alone=test.name.startswith("Star"), verified=bool(checks) and run.verdict(test.section)[1] != "unchecked",
         started=run.started, scope=((run.begin, run.end),),
     )  # fmt: skip
 
 
 def _checks(test: _Test, run: _Run) -> list[ImportedValue]:
-    """Return the checks of a test: its own in the summary, else what its section says, else the word on the whole run.
+    """Return the checks of a test: those in the summary, else of its section, else of the whole run.
 
-    `Success=0` says that some test failed. Where sections say which, the others are not wrong for that.
+    `Success=0` means that a test failed. If sections state which one, other tests are not affected.
     """
     line, word = run.verdict(test.section)
     checks = []
@@ -364,7 +367,7 @@ def _checks(test: _Test, run: _Run) -> list[ImportedValue]:
 
 
 def _count(pairs: _Pairs, key: str) -> int | None:
-    """A number of processes or threads."""
+    """Return a number of processes or threads."""
     return ranks_of(str(round(pairs[key][1].value))) if _whole(pairs, key) else None
 
 
@@ -374,7 +377,7 @@ def _grid(pairs: _Pairs, name: str) -> tuple[int, int] | None:
 
 
 def _ranks(test: _Test, pairs: _Pairs) -> int | None:
-    """How many processes took part: those of the grid, which may be fewer than there are."""
+    """Return the number of participating processes: those of the grid, which may be fewer than all."""
     every = _count(pairs, "CommWorldProcs")
     if test.single:
         return 1
@@ -385,7 +388,7 @@ def _ranks(test: _Test, pairs: _Pairs) -> int | None:
 
 
 def _threads(test: _Test, pairs: _Pairs) -> int | None:
-    """How many threads each process had; a BLAS may use any number, and no line states it."""
+    """Return the number of threads per process; `None` for BLAS, whose number of threads is not printed."""
     if not test.threads:
         return 1
     if "M_OPENMP" in pairs and pairs["M_OPENMP"][1].value < 0 and test.threads != "?":

@@ -1,14 +1,14 @@
-"""High-Performance Linpack of netlib and of vendors, also inside HPC Challenge: rows below `T/V N NB …`, then checks.
+"""High-Performance Linpack of netlib and vendors, also in HPC Challenge: rows below `T/V N NB …`, then checks.
 
-Columns are found by their names; vendors add some (`Gflops (   per GPU)`). HPL-MxP, which solves in mixed precision, is
-a benchmark of its own: rows with more columns, or NVIDIA's `HPL MxP Result`, where checks come before `GFLOPS = …`.
+Columns are identified by name; vendors add columns (`Gflops (   per GPU)`). HPL-MxP (mixed precision) is a separate
+benchmark: rows with more columns, or `HPL MxP Result` of NVIDIA, with checks before `GFLOPS = …`.
 """
 
 import math
 import re
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._text import date_of, number_of, ranks_of, word_of
 
 _TITLE = re.compile(
@@ -36,11 +36,11 @@ _USUAL_BOUND = 16.0
 _DOUBLE_EPS = 1.110223e-16
 _COLUMNS = ("T/V", "N", "NB", "P", "Q", "Time", "Gflops")
 _KNOBS = {"T/V": "variant", "SWP": "swap", "SLOPPY-TYPE": "precision"}
-"""Columns whose words are knobs."""
+"""Columns that are knobs."""
 _LOW_PRECISION = {"1": "FP8", "2": "FP16"}
-"""What NVIDIA's HPL-MxP means by the numbers of its option --sloppy-type."""
+"""Meaning of the option --sloppy-type of NVIDIA's HPL-MxP."""
 _PRINTED = {"P": "NPROW", "Q": "NPCOL", "Gflops_IRS": "GFLOPS"}
-"""Names in NVIDIA's results in mixed precision of what other outputs have as columns."""
+"""Names in NVIDIA's mixed-precision results of columns of other outputs."""
 _FIGURES = {
     "hpl": (("Gflops", "rate", "flop/s", 1e9), ("Time", "time", "s", 1.0), ("per-GPU", "rate per GPU", "flop/s", 1e9)),
     "hpl_mxp": (
@@ -49,12 +49,12 @@ _FIGURES = {
         ("LU per-GPU", "rate_factor per GPU", "flop/s", 1e9),
     ),
 }  # fmt: skip
-"""Column, our name, unit and factor, by benchmark. The rate of HPL-MxP counts factorisation and refinement."""
+"""Column, name in Octant, unit and factor, by benchmark. The rate of HPL-MxP includes factorisation and refinement."""
 
 
 @dataclass
 class _Found:
-    """One solution, and what the lines below it say of its residuals."""
+    """One solution with its checks."""
 
     line: int
     cells: dict[str, str]
@@ -69,7 +69,7 @@ class _Found:
 
 @dataclass
 class _Run:
-    """What one start of the program printed."""
+    """Output of one run of the program."""
 
     begin: int
     head_end: int = 0  # the line before the first header of columns
@@ -86,7 +86,7 @@ class _Run:
 
 
 class _Reader:
-    """Reads line by line."""
+    """Reader of the lines of the output."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
@@ -139,7 +139,7 @@ class _Reader:
         self.runs[-1].head_end = self.runs[-1].head_end or line.number - 1
         self.columns = words if set(_COLUMNS) <= set(words) and len(words) == len(set(words)) else ()
         if not self.columns:
-            self.lines.refuse(line, "these columns are not known, and the rows below them are not imported")
+            self.lines.refuse(line, "unknown columns; the rows below them are not imported")
             return False
         known = {*_COLUMNS, *_KNOBS, *(figure[0] for figures in _FIGURES.values() for figure in figures)}
         unknown = [word for word in words if word not in known]
@@ -156,7 +156,7 @@ class _Reader:
             return False
         self.close(line.number - 1)
         if len(words) != len(self.columns) or not all(map(number_of, words[1:])):
-            self.lines.refuse(line, "its values are not those of the columns, and it is not imported")
+            self.lines.refuse(line, "the values do not match the columns; the row is not imported")
             return False
         run = self.runs[-1]
         cells = dict(zip(self.columns, words, strict=True))
@@ -200,7 +200,7 @@ class _Reader:
         value = number.value if number else math.nan
         name = f"residual_{len(one.checks) + 1}" if one.checks else "residual"
         one.checks.append(ImportedValue(name, value, "1", line.number, bound))
-        if check[2] == "FAILED" and value <= bound:  # the tool's word counts
+        if check[2] == "FAILED" and value <= bound:  # the verdict of the tool has precedence
             one.checks.append(ImportedValue("verification", 1.0, "1", line.number, 0.0))
         return True
 
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def read(lines: Lines) -> Output:
-    """What the output says; a solution without a verdict is none."""
+    """Parse the output; solutions without a verdict are not imported."""
     reader = _Reader(lines)
     reader.read()
     tables, remarks = [], []
@@ -238,13 +238,13 @@ def read(lines: Lines) -> Output:
         for one in run.found:
             if lacking := {"N", "NB", "P", "Q", "Gflops_IRS" if one.titled else "Gflops"} - one.cells.keys():
                 missing = ", ".join(sorted(_PRINTED.get(name, name) for name in lacking))
-                remarks.append(f"the results that begin at line {one.line} lack {missing}, and are not imported")
+                remarks.append(f"the results at line {one.line} have no {missing} and are not imported")
             elif not one.checks and not run.unchecked:
-                remarks.append(f"line {one.line} has no verdict below it, and is not imported")
+                remarks.append(f"line {one.line} is not followed by a verdict and is not imported")
             elif table := _table(run, one):
                 tables.append(table)
             else:
-                lines.refuse(one.line, "its numbers of processes cannot be, and it is not imported")
+                lines.refuse(one.line, "invalid numbers of processes; the row is not imported")
     first = next((run for run in reader.runs if run.version), reader.runs[0])
     started = next((one.started for run in reader.runs for one in run.found if one.started), "")
     return Output("HPL", first.version, first.version_line, tuple(tables), started, "", tuple(remarks[:3]))
@@ -271,7 +271,7 @@ def _table(run: _Run, one: _Found) -> Table | None:
     knobs = {"n": word_of(cells["N"]), "block": word_of(cells["NB"]), "grid": f"{rows}x{columns}"}
     knobs |= {ours: word_of(cells[name]) for name, ours in _KNOBS.items() if name in cells}
     knobs |= {"double": "emulated"} if run.emulated else {}
-    knobs |= {name: told for name, told in (("build", run.build), ("eps", run.precision)) if told}
+    knobs |= {name: value for name, value in (("build", run.build), ("eps", run.precision)) if value}
     scope = ((run.begin, run.head_end), (one.line, one.end))
     row = ImportedRow(one.line, {}, (*values, *one.checks))
     return Table(

@@ -1,8 +1,8 @@
-"""Intel MPI Benchmarks, and Pallas' before them: `# Benchmarking NAME`, `# #processes = N`, a header line, rows.
+"""Intel MPI Benchmarks and Pallas MPI Benchmarks: `# Benchmarking NAME`, `# #processes = N`, a header line, rows.
 
-A file may contain several runs, each with a head of its own (`_imb_head.py`). Rates are checked against the times in
-the same row. That shows the megabyte (10^6 today, 2^20 of Pallas and of early versions) and how many messages a
-repetition counts as (Sendrecv two, Exchange four).
+A file may contain several runs with separate heads (`_imb_head.py`). Rates are compared with the times in the same row
+to determine the megabyte (10^6 today, 2^20 in early versions) and the number of messages per repetition (Sendrecv two,
+Exchange four).
 """
 
 import math
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._imb_head import TITLE, Run, versions
 from octant.foreign._rates import Solution, StatedRate, common_megabyte, solve
 from octant.foreign._rows import looks_like_row
@@ -43,7 +43,7 @@ MOST_RANKS_LISTED = 100_000
 
 @dataclass
 class _Section:
-    """A table that is being read: what its lines say so far."""
+    """State of a table while its lines are read."""
 
     run: Run
     benchmark: str
@@ -71,10 +71,10 @@ class _Found:
 
 
 def read(lines: Lines) -> Output:
-    """What the output says.
+    """Parse the output.
 
     Raises:
-        Refusal: rates that fit no unit and factor.
+        Refusal: rates that are consistent with no unit and factor.
     """
     runs, every = _sections(lines)
     sections = [section for section in every if section.rows]
@@ -86,19 +86,19 @@ def read(lines: Lines) -> Output:
         first.version,
         first.title,
         tuple(_table(section, megabytes.get(_series(section.run))) for section in sections),
-        first.started if len({run.started for run in runs}) == 1 else "",  # one time stands for all launches of a file
+        first.started if len({run.started for run in runs}) == 1 else "",  # the output has only one start time
         word_of(first.facts["machine"]) if "machine" in first.facts else "",
         tuple(remarks),
     )
 
 
 def _series(run: Run) -> tuple[str, str]:
-    """What runs with the same megabyte have in common."""
+    """Return tool and version; runs of one version use the same megabyte."""
     return run.tool, run.version
 
 
 def _megabytes(sections: Sequence[_Section]) -> tuple[dict[tuple[str, str], float], list[str]]:
-    """The megabyte of each version in the file, and a remark on rates for which it cannot be solved."""
+    """Return the megabyte of each version in the file, and a remark on rates for which it cannot be solved."""
     found, remarks = {}, []
     for series in dict.fromkeys(_series(section.run) for section in sections):
         own = [section for section in sections if _series(section.run) == series]
@@ -106,12 +106,12 @@ def _megabytes(sections: Sequence[_Section]) -> tuple[dict[tuple[str, str], floa
         if megabyte is not None:
             found[series] = megabyte
         elif any(map(_states_rates, own)):
-            remarks.append("nothing tells whether rates are of 10^6 or of 2^20 bytes: they are not imported")
+            remarks.append("rates are not imported, since their unit (10^6 or 2^20 bytes) cannot be determined")
     return found, list(dict.fromkeys(remarks))
 
 
 def _sections(lines: Lines) -> tuple[list[Run], list[_Section]]:
-    """The runs of the file that have a head, and all tables; those of a run with an unknown option are left out."""
+    """Return the runs with a head, and all tables except those of runs with unknown options."""
     runs: list[Run] = []
     sections: list[_Section] = []
     orphans: list[Line] = []
@@ -162,7 +162,7 @@ def _start(run: Run, line: Line, begun: re.Match[str], before: int, lines: Lines
 
 
 def _take(section: _Section, line: Line, lines: Lines) -> None:
-    """What one line below `# Benchmarking` adds."""
+    """Read one line below `# Benchmarking`."""
     text = line.text
     words = text.split()
     if section.refused:
@@ -176,12 +176,12 @@ def _take(section: _Section, line: Line, lines: Lines) -> None:
         elif looks_like_row(text) or any(name in text for name in _FAILURES):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
         return
-    if not section.rows and _take_fact(section, text):  # below rows it is of a table whose name cannot be read
+    if not section.rows and _take_fact(section, text):  # below rows it may belong to a table with an unreadable name
         lines.use(line)
 
 
 def _take_fact(section: _Section, text: str) -> bool:
-    """What a line above the rows states; whether it is known."""
+    """Read a line above the rows; return whether it is known."""
     if found := _PROCESSES.fullmatch(text):
         section.ranks, section.threads = ranks_of(found[1]), ranks_of(found[2] or "1") or 1
         section.order = [] if found[3] else None
@@ -209,7 +209,7 @@ def _ranks(text: str) -> list[int]:
 
 
 def _take_header(section: _Section, line: Line, words: list[str], lines: Lines) -> None:
-    """The names of the columns. Rows below a second header are not read: they are not of this table."""
+    """Read the names of the columns. Rows below a second header are not read, since they belong to another table."""
     where = f"{section.benchmark} (line {section.line})"
     kinds = (_TIMED, _RATE, _MESSAGES)
     unknown = [word for word in words if word not in _OTHERS and not any(kind.fullmatch(word) for kind in kinds)]
@@ -218,7 +218,7 @@ def _take_header(section: _Section, line: Line, words: list[str], lines: Lines) 
         lines.refuse(line, f"a second header in {where}: the rows below it are not imported")
     elif unknown or len(set(words)) < len(words):
         section.columns, section.refused = (), True
-        why = f'the column "{unknown[0][:60]}" may tell its rows apart' if unknown else "two columns have one name"
+        why = f'unknown column "{unknown[0][:60]}"' if unknown else "two columns have the same name"
         lines.refuse(line, f"{why}: {where} is not imported")
     else:
         section.columns = tuple(words)
@@ -246,13 +246,13 @@ def _take_row(section: _Section, line: Line, words: list[str]) -> bool:
 
 
 def _counts(columns: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether what stands under whole numbers are such."""
+    """Return whether columns of integers contain integers."""
     whole = [word for name, word in zip(columns, words, strict=False) if name in ("Group", "#bytes", "#repetitions")]
     return bool(words) and all(count_of(word) is not None for word in whole)
 
 
 def _slowest(columns: Sequence[str]) -> str:
-    """The column of times that rates are made of: of the slowest rank."""
+    """Return the column of times from which the tool computes rates: that of the slowest rank."""
     names = {found[1]: name for name in columns if (found := _TIMED.fullmatch(name))}
     return next((names[name] for name in ("t", "t_max", "t_pure") if name in names), "")
 
@@ -263,11 +263,11 @@ def _states_rates(section: _Section) -> bool:
 
 
 def _solution(section: _Section) -> Solution | None:
-    """What the rates of a table count, solved over its rows; `None` where it has none, or nothing to compare with."""
+    """Solve unit and factor of the rates of a table; `None` if it has no rates or no times."""
     rate = next((name for name in section.columns if _RATE.fullmatch(name)), "")
     messages = next((name for name in section.columns if _MESSAGES.fullmatch(name)), "")
     slowest = _slowest(section.columns)
-    if not rate or not (slowest or messages) or slowest.startswith("t_pure"):  # of which time it is, nothing says
+    if not rate or not (slowest or messages) or slowest.startswith("t_pure"):  # the time of the rate is not stated
         return None
     if messages and not slowest and any(map(_TIMED.fullmatch, section.columns)):
         return None  # IMB-MT takes the two from different times

@@ -1,7 +1,6 @@
-"""likwid-bench: `Test: NAME`, then a block of `Key:<tabs>value`; rates are checked against the volume and the time.
+"""likwid-bench: `Test: NAME`, then a block of `Key:<tabs>value`; rates are compared with volume and time.
 
-The lines before a block say where its threads and streams are: other hardware threads, domains or initialisations are
-other cells.
+The lines before a block state hardware threads, domains and initialisation, which are knobs.
 """
 
 import re
@@ -9,7 +8,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._rates import StatedRate, common_megabyte, solve
 from octant.foreign._text import LONGEST_WORD, Rounded, count_of, number_of, ranks_of, word_of
 
@@ -35,7 +34,7 @@ _USED = _NEEDED | {"MFlops/s", "Number of Flops"}
 
 @dataclass
 class _Block:
-    """One run, as far as it was read."""
+    """State of a run while its lines are read."""
 
     begin: int
     test: str = ""
@@ -51,7 +50,7 @@ class _Block:
 
     @property
     def knobs(self) -> dict[str, str]:
-        """Where its threads and streams were; numbers with `+` between them, since a comma separates values."""
+        """Hardware threads, domains and offsets; numbers are joined by `+`, since a comma separates values."""
         found = {"cpus": _ranges(self.cpus)} if self.cpus else {}
         found |= {"domain": word_of("+".join(sorted(self.domains)))} if self.domains else {}
         found |= {"offset": word_of("+".join(sorted(self.offsets)))} if self.offsets - {"0"} else {}
@@ -60,7 +59,7 @@ class _Block:
 
 
 def _ranges(numbers: Iterable[int]) -> str:
-    """Return `0-3+8`; where that is too long for the value of a knob, its begin and a check sum."""
+    """Return numbers as `0-3+8`; if this is too long for the value of a knob, its begin and a checksum."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][1] + 1:
@@ -72,10 +71,10 @@ def _ranges(numbers: Iterable[int]) -> str:
 
 
 def read(lines: Lines) -> Output:
-    """What the output says; a block counts once its end is there.
+    """Parse the output; incomplete blocks are not imported.
 
     Raises:
-        Refusal: rates that fit no unit.
+        Refusal: rates that are consistent with no unit.
     """
     tables, remarks, version = [], [], ""
     block = _Block(0)
@@ -87,10 +86,10 @@ def read(lines: Lines) -> Output:
             if table := _table(block, line.number):
                 tables.append(table)
             else:
-                remarks.append(f"the block that ends at line {line.number} is not whole, and is not imported")
+                remarks.append(f"the block that ends at line {line.number} is incomplete and not imported")
             block = _Block(line.number + 1)
         elif (found := _TEST.fullmatch(line.text)) and block.pairs:
-            remarks.append(f"the block that begins at line {block.begin} has no end, and is not imported")
+            remarks.append(f"the block that begins at line {block.begin} is incomplete and not imported")
             block = _Block(line.number, found[1])
             lines.use(line)
         elif _take(block, line, lines):
@@ -98,7 +97,7 @@ def read(lines: Lines) -> Output:
                 block.begin, block.opened = line.number, True  # what is above it was printed by other programs
             lines.use(line)
     if block.pairs:
-        remarks.append(f"the block of {block.test or 'an unknown test'} has no end, and is not imported")
+        remarks.append(f"the block of {block.test or 'an unknown test'} is incomplete and not imported")
     return Output("likwid-bench", version, "", tuple(tables), remarks=tuple(remarks[:3]))
 
 
@@ -127,8 +126,8 @@ def _take(block: _Block, line: Line, lines: Lines) -> bool:
 
 def _pair(block: _Block, line: Line, lines: Lines, key: str, number: Rounded | None) -> bool:
     if number is None or key in block.pairs:
-        what = "is there twice" if number else "is no number"
-        lines.refuse(line, f"{key} {what}, and its block is not imported")
+        what = "occurs twice" if number else "is not a number"
+        lines.refuse(line, f"{key} {what}; the block is not imported")
         block.torn = True
         return False
     block.pairs[key] = line.number, number

@@ -6,7 +6,7 @@ The title above a block states whether the program is serial, of OpenMP threads,
 import re
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._text import number_of, ranks_of, word_of
 
 _TITLE = re.compile(
@@ -15,7 +15,7 @@ _TITLE = re.compile(
 )
 _SERIAL = re.compile(r"\bSER\b|\bSerial\b")
 _USUAL = frozenset(["NPB", "SER", "Serial", "OMP", "OpenMP", "MPI", "MZ", "Parallel", "C", "version", "with"])
-"""Words of titles that tell no program models apart but those that the numbers of ranks and threads show."""
+"""Words of titles that do not identify a programming model beyond the numbers of ranks and threads."""
 _START = re.compile(r"([A-Z]{2}(?:-MZ)?)(?: NPB-\w{1,20})? Benchmark Completed\.?")
 _IO = re.compile(r"BTIO -- (\S.{0,40}?)\s+write interval: +[0-9]+")
 _PAIR = re.compile(r"([A-Za-z][A-Za-z/_ ]{2,30}?)\s*=\s*(\S.*)")
@@ -30,7 +30,7 @@ _READ = frozenset({*_KNOBS, *_NEEDED, *_RANKS, _ACTIVE, *_THREADS, "Mop/s total"
 
 @dataclass
 class _Run:
-    """What one start of a program printed."""
+    """Output of one run of a program."""
 
     begin: int
     end: int = 0
@@ -41,12 +41,12 @@ class _Run:
 
     @property
     def whole(self) -> bool:
-        """Whether all that a result needs is there."""
+        """Whether the results are complete."""
         return bool(self.name) and self.pairs.keys() >= _NEEDED
 
 
 def read(lines: Lines) -> Output:
-    """What the output says; a block counts once its version, which comes last, is there."""
+    """Parse the output; a block is complete if it has its last line, the version."""
     runs = [_Run(0)]
     for line in lines:
         if _take(runs, line):
@@ -60,12 +60,12 @@ def read(lines: Lines) -> Output:
         if run.program and not run.name:
             remarks.append(f"the run that begins at line {run.begin or 1} has no results")
         if run.name and not run.whole:
-            lacking = ", ".join(sorted(_NEEDED - run.pairs.keys()))
-            remarks.append(f"the results of {run.name} from line {run.begin} on lack {lacking}, and are not imported")
+            missing = ", ".join(sorted(_NEEDED - run.pairs.keys()))
+            remarks.append(f"the results of {run.name} from line {run.begin} on have no {missing} and are not imported")
         if run.whole and (table := _table(run)):
             tables.append(table)
-            told = run.pairs[_LAST][1]
-            version, version_line = version or word_of(told), version_line or f"Version = {told}"
+            stated = run.pairs[_LAST][1]
+            version, version_line = version or word_of(stated), version_line or f"Version = {stated}"
     return Output("NPB", version, version_line, tuple(tables), remarks=tuple(remarks[:3]))
 
 

@@ -1,15 +1,15 @@
 """OSU Micro-Benchmarks: `# OSU MPI … Test vX`, facts, `# Size …` with the names of the columns, rows; MB = 10^6.
 
-Before version 7 the columns of point-to-point tests are called otherwise and begin at size 0; `-f` adds least and
-greatest times, `-c` whether the data was right, `-z` percentiles. Only some outputs state how many processes ran. A
-fact between rows, such as the next data type, begins another table of the same benchmark.
+Before version 7 the columns of point-to-point tests have other names and begin at size 0; `-f` adds minimum and maximum
+times, `-c` validation, `-z` percentiles. Only some outputs state the number of processes. A fact between rows, such as
+the next data type, begins another table of the same benchmark.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._account import quote
 from octant.foreign._names import find_octant_name
 from octant.foreign._rows import looks_like_row
@@ -56,7 +56,7 @@ _OUR_TIMES = {
 
 @dataclass
 class _Section:
-    """A table that is being read."""
+    """State of a table while its lines are read."""
 
     benchmark: str
     line: int
@@ -82,7 +82,7 @@ class _Section:
 
 
 def read(lines: Lines) -> Output:
-    """What the output says."""
+    """Parse the output."""
     versions: dict[str, int] = {}
     version_line = ""
     sections: list[_Section] = []
@@ -163,7 +163,7 @@ def _keep_apart(sections: Sequence[_Section]) -> list[str]:
         section.knobs["memory"] = "not-stated" if number == 1 else f"not-stated-{number}"
     return [
         f"{section.benchmark} (line {section.line}) does not state whether its buffers are on the host or the device: "
-        "several tables of it in a file are kept apart"
+        "its tables in a file remain separate"
         for section in unstated[:1]
     ]
 
@@ -189,7 +189,7 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
                 section.rows += rows
             else:
                 section.refused = True
-                why = "its size is not above that of the row before it, so that rows of several runs may be mixed"
+                why = "the size does not increase, so that rows of different runs may be mixed"
                 lines.refuse(line, f"{why}: {section.benchmark} (line {section.line}) is not imported")
         elif _may_be_row(text):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
@@ -215,7 +215,7 @@ def _increases(section: _Section, row: ImportedRow) -> bool:
 
 
 def _facts(text: str) -> dict[str, str]:
-    """What a line of the head states; "ranks" is no knob."""
+    """Return the facts in a line of the head; "ranks" is not a knob."""
     if found := _PAIRS.fullmatch(text):
         pairs = ranks_of(found[1])
         window = {} if found[2] in (None, "varied") else {"window": word_of(found[2])}
@@ -236,7 +236,7 @@ def _take_header(section: _Section, line: Line, columns: tuple[str, ...], lines:
         lines.refuse(line, f"a second header in {where}: the rows below it are not imported")
     elif unknown:
         section.refused = True
-        lines.refuse(line, f'the column "{unknown[:60]}" may tell its rows apart: {where} is not imported')
+        lines.refuse(line, f'unknown column "{unknown[:60]}": {where} is not imported')
     else:
         section.columns = columns
         if "Validation" in columns:
@@ -245,7 +245,7 @@ def _take_header(section: _Section, line: Line, columns: tuple[str, ...], lines:
 
 
 def _columns(text: str) -> tuple[str, ...]:
-    """The names of the columns, where the line is a header: also names that are not known; () for other lines."""
+    """Return the names of the columns of a header line, also unknown ones; () for other lines."""
     rest = text.strip("# ")
     cells = [cell for cell in re.split(r"\s{2,}|\t", rest) if cell]
     known = [cell for cell in cells if _COLUMN.fullmatch(cell)]
@@ -281,7 +281,7 @@ def _row(section: _Section, line: Line) -> list[ImportedRow]:
 
 
 def _varied_row(section: _Section, line: Line) -> list[ImportedRow]:
-    """The rates of one length with each window."""
+    """Return the rates of one length with each window."""
     size, *rates = line.text.split()
     numbers = [number for number in map(number_of, rates) if number]
     if count_of(size) is None or not len(numbers) == len(rates) == len(section.windows):

@@ -1,12 +1,12 @@
-"""McCalpin's STREAM in C and Fortran, with threads and with MPI: a table of `Function … Rate …`, then a verdict.
+"""McCalpin's STREAM in C and Fortran, with threads or MPI: a table of `Function … Rate …`, then a verdict.
 
-Its rate is that of the shortest time, bytes counted as the source names them; it is checked against that time.
+The rate belongs to the shortest time, without write-allocate traffic; it is compared with that time.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from octant.foreign import Line, Lines, Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Line, Lines, Output, Table
 from octant.foreign._rates import StatedRate, common_megabyte, solve
 from octant.foreign._text import Rounded, count_of, number_of, ranks_of, word_of
 
@@ -44,7 +44,7 @@ class _Timings:
 
 @dataclass
 class _Run:
-    """What one start of the program printed."""
+    """Output of one run of the program."""
 
     begin: int
     version: str = ""
@@ -60,7 +60,7 @@ class _Run:
 
 
 class _Reader:
-    """Reads line by line."""
+    """Reader of the lines of the output."""
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
@@ -130,10 +130,10 @@ class _Reader:
         words = found[2].split()
         numbers = [number_of(word) for word in words]
         if found[1] not in _ARRAYS:
-            self.lines.refuse(line, f"the kernel {found[1]} is not one of STREAM's four, and is not imported")
+            self.lines.refuse(line, f"{found[1]} is not a kernel of STREAM and is not imported")
             return False
         if len(words) != len(run.columns) or not all(numbers):
-            self.lines.refuse(line, "its values are not those of the columns, and it is not imported")
+            self.lines.refuse(line, "the values do not match the columns; the row is not imported")
             return False
         named = {ours: number for ours, number in zip(run.columns, numbers, strict=True) if ours and number}
         printed = {
@@ -153,10 +153,10 @@ class _Reader:
 
 
 def read(lines: Lines) -> Output:
-    """What the output says; rows count once a line says that their results are right or wrong.
+    """Parse the output; rows without a verdict are not imported.
 
     Raises:
-        Refusal: rates that fit no unit.
+        Refusal: rates that are consistent with no unit.
     """
     reader = _Reader(lines)
     reader.read()
@@ -168,9 +168,9 @@ def read(lines: Lines) -> Output:
                 last = run.rows[-1].line
                 remarks.append(f"the table that ends at line {last} has no row of {', '.join(lacking)}")
         elif run.rows:
-            untitled = "" if run.version else ", and no title of STREAM is above it"
+            untitled = "" if run.version else ", and no title of STREAM precedes it"
             last = run.rows[-1].line
-            remarks.append(f"no line below line {last} says whether the results are right{untitled}; not imported")
+            remarks.append(f"line {last} is not followed by a verdict{untitled}; the table is not imported")
         elif run.version:
             remarks.append(f"the run that begins at line {run.begin} has no results")
     first = next((run for run in reader.runs if run.version), reader.runs[0])
@@ -178,7 +178,7 @@ def read(lines: Lines) -> Output:
 
 
 def _tables(run: _Run, verdict: tuple[int, bool]) -> list[Table]:
-    """A table for each loop."""
+    """Return a table for each kernel."""
     array_bytes = run.elements * run.element if run.elements and run.element else None
     stated = [
         StatedRate(_ARRAYS[row.kernel] * array_bytes, row.numbers["t_min"], row.numbers["bandwidth"])

@@ -1,4 +1,4 @@
-"""A machine as JSON and back, and the fingerprint by which results of equal machines find each other."""
+"""JSON form of a machine, and the fingerprint that identifies equal machines."""
 
 import hashlib
 import json
@@ -15,9 +15,9 @@ from octant.machine.sanity import check_machine
 SCHEMA = 1
 _Json = dict[str, object]
 _SETS = ("cpus", "allowed", "complete", "initiators", "allowed_nodes")
-"""Members that are sets of hardware threads, stored as the kernel's lists (`0-3,8`)."""
+"""Members that are sets of hardware threads; stored as kernel lists (`0-3,8`)."""
 _ALWAYS = ("distances", "infos", "initiators")
-"""Members that are stored even if they are not known; others with their default value are left out."""
+"""Members that are stored even if they are not known; others are omitted if they have their default value."""
 
 
 class _Rows(Struct):
@@ -25,7 +25,7 @@ class _Rows(Struct):
 
 
 class StoredMachine(Struct):
-    """What `to_json` writes: kinds and ranges of its members, before anything is made of them."""
+    """JSON document that `to_json` writes; decoding checks types and ranges of its members."""
 
     schema: int
     name: str
@@ -38,13 +38,15 @@ class StoredMachine(Struct):
     disagreements: tuple[Disagreement, ...]
 
     def machine(self) -> Machine:
-        """The machine, without what its description contradicts.
+        """Return the machine; contradictory parts of the description are not used.
 
         Raises:
             ValueError: another schema, or a topology with a member of the wrong kind or range.
         """
         if self.schema != SCHEMA:
-            raise ValueError(f"cannot read a machine of schema {self.schema} (this is {SCHEMA}); try a newer Octant")
+            raise ValueError(
+                f"cannot read a machine of schema {self.schema} (supported: {SCHEMA}); install a newer Octant"
+            )
         try:
             topology = _topology(self.topology)
         except msgspec.ValidationError as error:
@@ -58,15 +60,15 @@ class StoredMachine(Struct):
 
 def _topology(stored: dict[str, Any]) -> Topology:
     names = [member.name for member in fields(Cpu)]
-    rows = msgspec.convert(stored, _Rows).cpus  # so that a mistake is told with the name of the member
+    rows = msgspec.convert(stored, _Rows).cpus  # converted first so that an error message names the member
     if any(len(row) != len(names) for row in rows):
-        raise ValueError(f"cannot read the topology (a hardware thread has not the members {', '.join(names)})")
+        raise ValueError(f"cannot read the topology: a hardware thread must have the members {', '.join(names)}")
     others = _with_sets({key: value for key, value in stored.items() if key != "cpus"})
     return msgspec.convert({**others, "cpus": [dict(zip(names, row, strict=True)) for row in rows]}, Topology)
 
 
 def _with_sets(value: Any) -> Any:
-    """JSON with sets in place of the lists of hardware threads."""
+    """Return JSON with sets in place of the lists of hardware threads."""
     if isinstance(value, list):
         return [_with_sets(one) for one in value]
     if isinstance(value, dict):
@@ -80,7 +82,7 @@ def _set(value: object) -> object:
 
 
 def to_json(machine: Machine) -> _Json:
-    """The machine in JSON's types; sets of hardware threads are the kernel's lists (`0-3,8`)."""
+    """Return the machine as JSON types; sets of hardware threads are kernel lists (`0-3,8`)."""
     processor = {**vars(machine.processor), "flags": sorted(machine.processor.flags)}
     return {
         "schema": SCHEMA,
@@ -114,10 +116,10 @@ def _plain(value: Any) -> Any:
 
 
 def fingerprint(machine: Machine) -> str:
-    """Sixteen digits that equal machines share: of topology, processor, memory to the GiB, page sizes.
+    """Return 16 hexadecimal digits computed from topology, processor, memory (to the GiB) and page sizes.
 
-    Left out is whatever changes without the machine becoming another one: its name, what this process may
-    use, settings, software, stated clocks, per-node sizes (they grow after boot), the filling of page pools.
+    Facts that may change on the same machine are not included: its name, the affinity mask, settings, software, stated
+    clocks, sizes of NUMA nodes (they grow after boot) and the number of pages in pools.
     """
     topology, processor = machine.topology, machine.processor
     caches = [[c.level, c.kind, c.size_bytes, c.line_bytes, cpus_text(c.cpus)] for c in topology.caches or ()]

@@ -1,4 +1,4 @@
-"""What the kernel says about hardware threads: which are online, which this process may use, and their cores."""
+"""Hardware threads in the files of the kernel: which are online, which this process may use, and their cores."""
 
 import re
 
@@ -11,10 +11,10 @@ NODE = "sys/devices/system/node"
 
 
 def read_topology_without_caches(tree: FileTree) -> Topology:
-    """The topology as far as it is known without libhwloc: packages, cores, hardware threads and memory nodes.
+    """Return the topology without libhwloc: packages, cores, hardware threads and NUMA nodes, but no caches.
 
     Raises:
-        ValueError: no hardware thread is described, or more than a machine has, or their cores are not.
+        ValueError: no hardware thread is described, there are too many, or their cores are not described.
     """
     online = read_online_cpus(tree)
     nodes = read_numa_nodes(tree, online)
@@ -27,7 +27,7 @@ def read_topology_without_caches(tree: FileTree) -> Topology:
         paths = [f"{folder}/{name}" for name in ("core_cpus", "thread_siblings")]
         siblings = next((cpus for path in paths if (cpus := tree.cpu_set(f"{path}_list", path))), None)
         if not siblings:
-            raise ValueError(f"cannot tell the core of hardware thread {os} ({folder} has no sibling threads)")
+            raise ValueError(f"cannot determine the core of hardware thread {os}: {folder} has no list of siblings")
         package = max(tree.number(f"{folder}/physical_package_id") or 0, 0)
         core = cores.setdefault(siblings, len(cores))
         found.append(Cpu(os, core, package, home.get(os), max(tree.number(f"{folder}/die_id") or 0, 0)))
@@ -35,7 +35,7 @@ def read_topology_without_caches(tree: FileTree) -> Topology:
 
 
 def read_numa_nodes(tree: FileTree, online: CpuSet) -> tuple[NumaNode, ...]:
-    """The memory nodes, ascending, that state hardware threads or a size; none where the kernel was built without."""
+    """Return the NUMA nodes that state hardware threads or a size, ascending; empty for kernels without NUMA."""
     found = []
     for number in sorted(tree.cpus(f"{NODE}/online") or tree.numbers(NODE, "node")):
         folder = f"{NODE}/node{number}"
@@ -49,16 +49,16 @@ def read_numa_nodes(tree: FileTree, online: CpuSet) -> tuple[NumaNode, ...]:
 
 
 def read_memory_size(tree: FileTree) -> int | None:
-    """The size of all memory; `None` where it is not stated."""
+    """Return the total memory size in bytes; `None` if it is not stated."""
     size = re.search(r"(?m)^MemTotal:\s*([0-9]{1,15}) kB$", tree.text("proc/meminfo") or "")
     return int(size[1]) * 1024 if size and int(size[1]) else None
 
 
 def read_online_cpus(tree: FileTree) -> CpuSet:
-    """The hardware threads that are online; from `/proc/cpuinfo` or a CPUID dump where no list is.
+    """Return the hardware threads that are online; from `/proc/cpuinfo` or a CPUID dump if there is no list.
 
     Raises:
-        ValueError: no hardware thread is described, or more than a machine has.
+        ValueError: no hardware thread is described, or there are too many.
     """
     listed, folders = tree.cpus(f"{CPU}/online"), tree.numbers(CPU, "cpu")
     if listed:
@@ -70,15 +70,15 @@ def read_online_cpus(tree: FileTree) -> CpuSet:
         online = frozenset(map(int, found)) or frozenset(tree.numbers("cpuid", "pu"))
     if not online:
         raise ValueError(
-            f"cannot discover a machine below {str(tree.root)!r} (no CPU is described); try a recorded one"
+            f"no CPU is described in {str(tree.root)!r}; use a folder recorded with `octant machine --record`"
         )
     if len(online) > MOST_HERE:
-        raise ValueError(f"cannot use a machine of {len(online)} hardware threads; the most are {MOST_HERE}")
+        raise ValueError(f"the machine has {len(online)} hardware threads; at most {MOST_HERE} are supported")
     return online
 
 
 def read_cgroup_cpus(tree: FileTree) -> CpuSet | None:
-    """The cpuset that a control group grants to this process, or `None` where none is set."""
+    """Return the cpuset of the control group of this process, or `None` if none is set."""
     for folder in list_cgroup_folders(tree, "cpuset"):
         for name in ("cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"):
             cpus = tree.cpus(f"{folder}/{name}")
@@ -88,9 +88,9 @@ def read_cgroup_cpus(tree: FileTree) -> CpuSet | None:
 
 
 def list_cgroup_folders(tree: FileTree, controller: str) -> list[str]:
-    """Folders of this process's control groups for a controller, innermost first (version 1 and 2).
+    """Return the folders of this process's control groups for a controller, innermost first (version 1 and 2).
 
-    In a container the path may be outside of the mount; the mount itself then counts.
+    In a container the path may be outside of the mount; then the mount itself is used.
     """
     found: list[str] = []
     for line in (tree.text("proc/self/cgroup") or "0::/").splitlines():
@@ -105,6 +105,6 @@ def list_cgroup_folders(tree: FileTree, controller: str) -> list[str]:
 
 
 def read_affinity(tree: FileTree) -> CpuSet:
-    """The mask that a recorded process had: `Cpus_allowed_list` of its status file, or every CPU."""
+    """Return the affinity mask of a recorded process: `Cpus_allowed_list` of its status file, or every CPU."""
     listed = re.search(r"(?m)^Cpus_allowed_list:\s*(\S+)", tree.text("proc/self/status") or "")
     return parse_cpus(listed[1]) if listed else read_online_cpus(tree)

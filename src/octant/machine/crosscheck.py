@@ -1,4 +1,4 @@
-"""Where the sources of a machine's facts contradict each other, and which of them Octant trusts."""
+"""Contradictions between the sources of a machine's facts, and the source that Octant uses."""
 
 import re
 from collections import Counter
@@ -22,20 +22,20 @@ _WITH_AMX = frozenset({143, 207, 173, 174})
 _WITHOUT_AVX512 = frozenset({61, 63, 71, 78, 79, 86, 94, 142, 158, 165, 170, 183})
 _AMD_FAMILIES = {21: "Bulldozer", 23: "Zen 1 or 2", 25: "Zen 3 or 4", 26: "Zen 5"}
 _PLAUSIBLE_L3_BYTES = 16 * 2**20
-"""Per core shown. Server processors of 2017–2025 have 1.4 to 12 MiB for each core, stacked caches included;
-only a few, sold with most cores fused off, exceed 16, and clouds do not cut virtual machines from those."""
+"""Upper limit per visible core. Server processors of 2017–2025 have 1.4 to 12 MiB of L3 per core, stacked caches
+included; only a few models with most cores disabled exceed 16, and clouds do not offer virtual machines on those."""
 
 
 def disagreements(machine: Machine, facts: dict[str, int]) -> tuple[Disagreement, ...]:
-    """Every contradiction among the facts of `machine` and these further ones.
+    """Return the contradictions among the facts of `machine` and the facts in `facts`.
 
-    `facts`: `cpuinfo_cpus` (processors in /proc/cpuinfo) and `cpuinfo_hz` (its clock); each may be absent.
+    `facts`: `cpuinfo_cpus` (processors in /proc/cpuinfo) and `cpuinfo_hz` (their clock frequency); both are optional.
     """
     checks = _model(machine), _host_cache(machine), _sizes(machine, facts), _clock(machine, facts)
     return tuple(found for check in checks for found in check)
 
 
-def _apart(subject: str, trusted: str, *statements: tuple[str, str]) -> Disagreement:
+def _disagreement(subject: str, trusted: str, *statements: tuple[str, str]) -> Disagreement:
     return Disagreement(subject, statements, trusted)
 
 
@@ -55,9 +55,9 @@ def _model(machine: Machine) -> Iterator[Disagreement]:
             generation, signs = "Zen 4 or later", ("avx512f", "avx512_vnni")
     if generation:
         newest = ", ".join(flag for flag in signs if flag in flags)
-        yield _apart(
+        yield _disagreement(
             "processor model",
-            "flags: the processor executes what they name; a hypervisor can choose the number",
+            "flags: the processor executes these instructions; a hypervisor may change the model number",
             ("/proc/cpuinfo model", f"family {family} model {model}: {name}"),
             ("/proc/cpuinfo flags", f"{newest}: {generation}"),
         )
@@ -67,28 +67,28 @@ def _host_cache(machine: Machine) -> Iterator[Disagreement]:
     cores, system = len(machine.topology.groups("core")), machine.system.get("virtualisation", "none")
     l3_bytes = sum(c.size_bytes or 0 for c in machine.topology.data_caches(3))
     if system != "none" and l3_bytes > _PLAUSIBLE_L3_BYTES * cores:
-        yield _apart(
+        yield _disagreement(
             LAST_CACHE,
-            "neither: the size is the whole host's; only a measured latency ladder shows the part that this guest gets",
+            "neither: the size is that of the whole host; measure the latency ladder to find the guest's capacity",
             ("/sys/devices/system/cpu cache", f"{bytes_text(l3_bytes)} L3 for {cores} core{'s' * (cores > 1)}"),
-            ("virtualisation", f"{system} guest: the host's cores share it too"),
+            ("virtualisation", f"{system} guest: other cores of the host share the cache"),
         )
 
 
 def _sizes(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
     nodes_bytes, memory_bytes = sum(node.memory_bytes or 0 for node in machine.topology.numa), machine.memory_bytes
     if nodes_bytes and memory_bytes and abs(nodes_bytes - memory_bytes) > 0.02 * memory_bytes:
-        yield _apart(
+        yield _disagreement(
             "memory size",
-            "/proc/meminfo, which states the total; the cause of the difference is not known",
-            ("/proc/meminfo", f"{bytes_text(machine.memory_bytes)} in all"),
-            ("/sys/devices/system/node", f"{bytes_text(nodes_bytes)} in all nodes together"),
+            "/proc/meminfo; the cause of the difference is unknown",
+            ("/proc/meminfo", f"{bytes_text(machine.memory_bytes)} in total"),
+            ("/sys/devices/system/node", f"{bytes_text(nodes_bytes)} in all nodes"),
         )
     listed, online = facts.get("cpuinfo_cpus", 0), len(machine.topology.cpus)
     if listed and listed != online:
-        yield _apart(
+        yield _disagreement(
             "number of processors",
-            "/sys/devices/system/cpu/online: containers mask /proc/cpuinfo, and only there is the topology",
+            "/sys/devices/system/cpu/online: containers may mask /proc/cpuinfo",
             ("/proc/cpuinfo", f"{listed} processors"),
             ("/sys/devices/system/cpu/online", f"{online} hardware threads"),
         )
@@ -99,16 +99,16 @@ def _clock(machine: Machine, facts: dict[str, int]) -> Iterator[Disagreement]:
     low_hz, high_hz = (float(machine.system.get(key, 0)) for key in ("frequency_min_hz", "frequency_max_hz"))
     shown = ("/proc/cpuinfo cpu MHz", si_text(shown_hz, "Hz"))
     if shown_hz and high_hz and not 0.98 * low_hz <= shown_hz <= 1.02 * high_hz:
-        trusted = "cpufreq: it sets the clock; cpuinfo shows the time-stamp counter where it cannot see the clock"
+        trusted = "cpufreq: it sets the clock frequency; cpuinfo may show the frequency of the time-stamp counter"
         limits = ("cpufreq limits", f"{si_text(low_hz, 'Hz')} to {si_text(high_hz, 'Hz')}")
-        yield _apart("clock", trusted, shown, limits)
+        yield _disagreement("clock", trusted, shown, limits)
     if shown_hz and stated_hz and not high_hz and abs(shown_hz - stated_hz) > 0.05 * stated_hz:
-        trusted = "neither: there is no cpufreq; only a measured dependent loop shows the clock"
-        yield _apart("clock", trusted, shown, ("the processor's name", si_text(stated_hz, "Hz")))
+        trusted = "neither: there is no cpufreq; measure the clock with a loop of dependent operations"
+        yield _disagreement("clock", trusted, shown, ("processor name", si_text(stated_hz, "Hz")))
 
 
 def read_kernel_statements(tree: FileTree) -> dict[str, str]:
-    """What the kernel's own files say about facts that hwloc may correct, by subject; unstated facts are absent."""
+    """Return the statements of the kernel's files about facts that hwloc may correct, by subject."""
     online, listed = read_online_cpus(tree), tree.cpus(f"{CPU}/online")
     nodes = read_numa_nodes(tree, online)
     found = {"hardware threads": cpus_text(listed)} if listed else {}
@@ -120,14 +120,14 @@ def read_kernel_statements(tree: FileTree) -> dict[str, str]:
 
 
 def find_unshared_caches(tree: FileTree, topology: Topology) -> str:
-    """The caches beyond those of the topology whose sharing the kernel does not state; empty where there are none."""
+    """Return the caches beyond those of the topology whose sharing the kernel does not state, or ""."""
     last = max((_cache_subject(cache.level, cache.kind) for cache in topology.data_caches()), default="")
     unstated = _kernel_caches(tree, read_online_cpus(tree))[1]
     return ", ".join(sorted(one for one in unstated if one > last and not one.startswith("L1i")))
 
 
 def _kernel_caches(tree: FileTree, online: CpuSet) -> tuple[dict[tuple[str, CpuSet], int | None], set[str]]:
-    """The size of each cache by subject and hardware threads, and the subjects of those whose sharing is unstated."""
+    """Return cache sizes by subject and hardware threads, and the subjects of caches whose sharing is not stated."""
     caches: dict[tuple[str, CpuSet], int | None] = {}
     unstated = set()
     for subject, listed, mask in _set_files(tree, online):
@@ -144,29 +144,30 @@ def _kernel_caches(tree: FileTree, online: CpuSet) -> tuple[dict[tuple[str, CpuS
 def compare_with_kernel(
     topology: Topology, kernel: Mapping[str, str], missing: CpuSet = frozenset()
 ) -> tuple[Disagreement, ...]:
-    """Where hwloc, which read the topology, and the kernel differ; only if caches are known: without hwloc none is.
+    """Return the differences between hwloc's topology and the kernel's files; empty if the topology is not hwloc's.
 
-    `missing`: the hardware threads that are listed as online and have no files.
+    `missing`: hardware threads that are listed as online and have no files.
     """
     if topology.caches is None:
         return ()
     found = {"hardware threads": cpus_text(cpu.os for cpu in topology.cpus), **_node_statements(topology.numa)}
     found |= _cache_statements([(_cache_subject(c.level, c.kind), c.size_bytes) for c in topology.caches])
-    trusted = "hwloc; the cause of the difference is not known"
+    trusted = "hwloc; the cause of the difference is unknown"
     if missing:
         trusted = f"hwloc: the files of hardware threads {cpus_text(missing)} are missing"
     both = ((subject, stated, found.get(subject, "none")) for subject, stated in kernel.items())
     return tuple(
-        _apart(subject, trusted, ("/sys/devices/system", stated), ("hwloc", corrected))
+        _disagreement(subject, trusted, ("/sys/devices/system", stated), ("hwloc", corrected))
         for subject, stated, corrected in both
         if stated != corrected
     )
 
 
 def find_contradictions(tree: FileTree, topology: Topology) -> Iterator[Disagreement]:
-    """Where the kernel's own files contradict each other about cores, caches and NUMA nodes; hwloc chooses silently.
+    """Yield contradictions in the kernel's files about cores, caches and NUMA nodes; hwloc resolves them silently.
 
-    Lists differ from masks, name hardware threads that do not exist, or overlap in part; a core is in several packages.
+    Examples: a list differs from its mask, names hardware threads that do not exist, or overlaps another list in part;
+    a core is in more than one package.
     """
     online = frozenset(cpu.os for cpu in topology.cpus)
     exist = online | frozenset(tree.numbers(CPU, "cpu")) | (tree.cpus(f"{CPU}/present") or frozenset())
@@ -183,7 +184,7 @@ def find_contradictions(tree: FileTree, topology: Topology) -> Iterator[Disagree
             add(subject, "list and mask differ", *both)
         for path, cpus in both[:1]:
             if cpus - exist:
-                add(subject, "they name hardware threads that do not exist", (path, cpus))
+                add(subject, "they contain hardware threads that do not exist", (path, cpus))
             if cpus and owners.get((subject, min(cpus)), ("", frozenset()))[1] != cpus:
                 for cpu in cpus:
                     first = owners.setdefault((subject, cpu), (path, cpus))
@@ -191,16 +192,17 @@ def find_contradictions(tree: FileTree, topology: Topology) -> Iterator[Disagree
                         add(subject, "they overlap in part", first, (path, cpus))
             packages = {cpu: tree.text(f"{CPU}/cpu{cpu}/topology/physical_package_id") for cpu in cpus & online}
             if subject == "cores" and len({*packages.values()} - {None}) > 1:
-                found.setdefault((subject, "one is in several packages"), {})[path] = (
+                found.setdefault((subject, "one core is in more than one package"), {})[path] = (
                     f"{cpus_text(cpus)}, in packages {', '.join(sorted(filter(None, packages.values())))}"
                 )
-    shown = "hwloc's choice" if topology.complete is not None else "what their lists say"
-    for (subject, what), said in found.items():
-        yield _apart(subject, f"contradiction: {what}; the topology shown is {shown}", *list(said.items())[:4])
+    source = "hwloc" if topology.complete is not None else "the lists"
+    for (subject, what), statements in found.items():
+        trusted = f"contradiction: {what}; the topology is that of {source}"
+        yield _disagreement(subject, trusted, *list(statements.items())[:4])
 
 
 def _set_files(tree: FileTree, online: CpuSet) -> Iterator[tuple[str, str, str]]:
-    """What each pair of files with a list and a mask of hardware threads is about, and their paths."""
+    """Yield the subject and the paths of each pair of files with a list and a mask of hardware threads."""
     for cpu in sorted(online):
         for name in ("core_cpus", "thread_siblings"):
             path = f"{CPU}/cpu{cpu}/topology/{name}"
@@ -224,7 +226,7 @@ def _cache_subject(level: int | None, kind: str) -> str:
 
 
 def _cache_statements(caches: Iterable[tuple[str, int | None]]) -> dict[str, str]:
-    """How many caches of each size there are, by subject."""
+    """Return the number of caches of each size, by subject."""
     found: dict[str, list[str]] = {}
     for (subject, size), count in sorted(Counter(caches).items(), key=lambda one: (one[0][0], one[0][1] or 0)):
         found.setdefault(subject, []).append(f"{count} of {bytes_text(size)}")

@@ -1,4 +1,4 @@
-"""The only probe of a machine: reads the local one, or a recorded one."""
+"""Discovery of a machine: the local one, or a recorded one."""
 
 import os
 import platform
@@ -13,16 +13,16 @@ from octant.machine.cpus import (
     NODE,
     read_affinity,
     read_cgroup_cpus,
+    read_memory_size,
     read_online_cpus,
     read_topology_without_caches,
-    read_memory_size,
 )
 from octant.machine.cpusets import parse_cpus
 from octant.machine.crosscheck import (
-    find_unshared_caches,
-    find_contradictions,
-    disagreements,
     compare_with_kernel,
+    disagreements,
+    find_contradictions,
+    find_unshared_caches,
     read_kernel_statements,
 )
 from octant.machine.hwloc import HelperError, NoHwlocError, read_xml, recorded_tree, this_machine
@@ -35,19 +35,19 @@ from octant.software.versions import software
 
 
 def discover(root: Path = Path("/")) -> Machine:
-    """The machine whose `sys`, `proc` and `etc` are below `root`.
+    """Return the machine whose `sys`, `proc` and `etc` are below `root`.
 
-    With the default this is the live one: the mask of the process is asked of the scheduler, and versions of
-    libraries are probed. Any other `root` is a recording, which gives the same answer everywhere.
+    The default is the local machine: the affinity mask is that of this process, and versions of libraries are detected.
+    Any other `root` is a recording, whose result does not depend on the local machine.
 
     Raises:
-        ValueError: nothing below `root` describes a machine.
+        ValueError: the files below `root` do not describe a machine.
     """
     return from_tree(FileTree(root))
 
 
 def from_tree(tree: FileTree) -> Machine:
-    """`discover` on an open tree, so that a recorder can see which files were read."""
+    """Return the machine of an open tree, which records the files that were read."""
     topology, unknown = _topology(tree)
     machine = Machine(
         name=tree.text("proc/sys/kernel/hostname") or (platform.node() if tree.live else tree.root.name),
@@ -64,7 +64,7 @@ def from_tree(tree: FileTree) -> Machine:
         family = machine.system.get("family", "")
         switch = prefetch_switch(architecture, processor.vendor, family, topology.allowed)
         machine = replace(machine, processor=processor, system=machine.system | switch)
-    found = disagreements(machine, _further(tree))
+    found = disagreements(machine, _facts_to_compare(tree))
     missing = (tree.cpus(f"{CPU}/online") or frozenset()) - frozenset(tree.numbers(CPU, "cpu"))
     found += compare_with_kernel(topology, read_kernel_statements(tree), missing)
     found += tuple(find_contradictions(tree, topology))
@@ -72,10 +72,10 @@ def from_tree(tree: FileTree) -> Machine:
 
 
 def _topology(tree: FileTree) -> tuple[Topology, dict[str, str]]:
-    """The topology, and why its caches are not known if they are not.
+    """Return the topology and, if its caches are not known, the reason as `caches_unknown`.
 
     Raises:
-        ValueError: hwloc cannot read the recording, or nothing below the root describes a machine.
+        ValueError: hwloc cannot read the recording, or the files below the root do not describe a machine.
     """
     online, unknown = read_online_cpus(tree), {}
     try:
@@ -85,20 +85,20 @@ def _topology(tree: FileTree) -> tuple[Topology, dict[str, str]]:
             raise
         topology, unknown = read_topology_without_caches(tree), {"caches_unknown": str(error)}
     if unshared := find_unshared_caches(tree, topology) if topology.caches is not None else "":
-        unknown = {"caches_unknown": f"sharing unknown: which hardware threads share the {unshared} is not stated"}
+        unknown = {"caches_unknown": f"the kernel does not state which hardware threads share the {unshared}"}
         topology = replace(topology, caches=None)
-    if len(topology.numa) == 1 and not tree.numbers(NODE, "node"):  # hwloc adds one node where none is stated
+    if len(topology.numa) == 1 and not tree.numbers(NODE, "node"):  # hwloc adds one node if none is stated
         cpus = tuple(replace(cpu, numa=None) for cpu in topology.cpus)
         topology = replace(topology, cpus=cpus, numa=(), memory_attributes=(), allowed_nodes=None)
     mask = _allowed_cpus(tree)
     usable = (
         (topology.allowed & mask or topology.allowed) if mask & online else mask
-    )  # a wrong one is for `check_machine`
+    )  # `check_machine` reports a wrong mask
     return replace(topology, allowed=usable, allowed_nodes=_allowed_nodes(tree, topology)), unknown
 
 
 def _allowed_nodes(tree: FileTree, topology: Topology) -> CpuSet | None:
-    """The memory nodes that this process may use, as its status and hwloc state; `None` if those are all."""
+    """Return the NUMA nodes that this process may use, as its status and hwloc state; `None` if those are all."""
     status = tree.table("proc/self/status").get("Mems_allowed_list", "")
     mask = parse_cpus(status) if re.fullmatch("[0-9,-]+", status) else None
     if mask is None or topology.allowed_nodes is None:
@@ -109,16 +109,16 @@ def _allowed_nodes(tree: FileTree, topology: Topology) -> CpuSet | None:
 
 
 def _allowed_cpus(tree: FileTree) -> CpuSet:
-    """The mask of the process within the cpuset of its control group."""
-    mask = read_affinity(tree)  # read in any case, so that a recording holds it
+    """Return the affinity mask of the process, restricted to the cpuset of its control group."""
+    mask = read_affinity(tree)  # always read, so that a recording contains it
     if tree.live and hasattr(os, "sched_getaffinity"):
         mask = frozenset(os.sched_getaffinity(0))
     group = read_cgroup_cpus(tree)
     return mask & group if group and mask & group else mask
 
 
-def _further(tree: FileTree) -> dict[str, int]:
-    """Facts that are only compared with others."""
+def _facts_to_compare(tree: FileTree) -> dict[str, int]:
+    """Return facts that are only compared with others."""
     text = tree.text("proc/cpuinfo") or ""
     clock = re.search(r"(?m)^cpu MHz\s*:\s*(\d{1,9}(?:\.\d{1,9})?)", text)
     facts = {"cpuinfo_cpus": len(re.findall(r"(?m)^processor\s*:\s*\d+", text))}

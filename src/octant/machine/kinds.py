@@ -1,4 +1,4 @@
-"""What `performance` and `efficiency` mean on a machine whose cores are not all alike."""
+"""Classification of cores as `performance` or `efficiency` on hybrid processors."""
 
 import itertools
 from collections.abc import Sequence
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from octant.machine import CpuKind
 
 LEAST_STEP = 1.2
-"""Kinds that differ by a smaller factor are alike: cores that may boost a little higher, clusters with other limits."""
+"""Kinds that differ by a smaller factor count as one: some cores or clusters have slightly higher frequency limits."""
 _CORE_TYPES = {"IntelCore": "performance", "IntelAtom": "efficiency"}
 _MEASURES = ("LinuxCapacity", "FrequencyBaseMHz", "FrequencyMaxMHz")
-"""Infos of hwloc that state the performance of a kind, the best one first."""
+"""Infos of hwloc that state the performance of a kind, the most accurate first."""
 
 
 def classify(kinds: Sequence[CpuKind]) -> dict[int, str]:
-    """Return `performance` or `efficiency` for each hardware thread; nothing where all cores are alike.
+    """Return `performance` or `efficiency` for each hardware thread; empty if all cores are of one kind.
 
     Intel's core types decide if every kind states one. Otherwise the kinds are divided into two classes at one place of
     hwloc's ranking: where the stated performance rises by the largest factor, provided that this is at least
-    `LEAST_STEP`. So of three or five tiers the upper ones are `performance` and the lower ones `efficiency`. If no
+    `LEAST_STEP`. With three or more tiers, the upper ones are `performance` and the lower ones `efficiency`. If no
     performance is stated, the highest kind of the ranking is `performance`.
     """
     ranked = sorted((kind for kind in kinds if kind.rank is not None), key=lambda kind: kind.rank or 0)
@@ -33,7 +33,7 @@ def classify(kinds: Sequence[CpuKind]) -> dict[int, str]:
 
 
 def _first_fast(ranked: Sequence[CpuKind]) -> int:
-    """The place of the slowest kind that counts as fast; 0 where all are alike."""
+    """Return the index of the slowest `performance` kind; 0 if all cores are of one kind."""
     for name in _MEASURES:
         stated = [dict(kind.infos).get(name, "") for kind in ranked]
         values = [int(text) for text in stated if text.isdecimal() and len(text) < 10 and int(text)]

@@ -1,4 +1,4 @@
-"""A machine by its name on the command line: this one, a file, a recording, or a description."""
+"""Machines by their names on the command line: the local one, a file, a recording or a synthetic description."""
 
 import os
 from pathlib import Path
@@ -9,14 +9,14 @@ from octant.machine.sanity import check_machine
 
 
 def load_machine(name: str) -> Machine:
-    """The machine of that name.
+    """Return the machine of a name.
 
-    `here` is this machine; a folder is a recording of `octant machine --record` or of hwloc-gather-topology; anything
-    else an hwloc XML file, a `.synthetic` file or a synthetic description.
+    `here` is this machine. A folder is a recording of `octant machine --record` or of hwloc-gather-topology. Any other
+    name is an hwloc XML file, a `.synthetic` file or a synthetic description.
 
     Raises:
-        NoHwlocError: it takes libhwloc to read it, and there is none.
-        ValueError: none of them.
+        NoHwlocError: libhwloc is required and not installed.
+        ValueError: the name is none of these.
     """
     if name == "here" or os.path.isdir(name):  # noqa: PTH112 - that of pathlib fails on names that are too long
         return discover(Path("/") if name == "here" else Path(name))
@@ -29,6 +29,6 @@ def load_machine(name: str) -> Machine:
 
 
 def load(name: str) -> tuple[Topology, tuple[PageSize, ...] | None]:
-    """The topology of `load_machine` and, where they are known, its page sizes."""
+    """Return the topology of `load_machine` and its page sizes, if they are known."""
     machine = load_machine(name)
     return machine.topology, machine.page_sizes or None

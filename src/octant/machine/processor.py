@@ -1,4 +1,4 @@
-"""The processor as `/proc/cpuinfo` describes it on x86, Arm, POWER and RISC-V."""
+"""Processor description from `/proc/cpuinfo` on x86, Arm, POWER and RISC-V."""
 
 import re
 
@@ -19,7 +19,7 @@ _ARM_PARTS = {  # the "part number" field of MIDR_EL1, as the Linux kernel's cpu
 
 
 def processor(tree: FileTree) -> Processor:
-    """The first processor that `/proc/cpuinfo` describes; unknown fields are empty."""
+    """Return the first processor that `/proc/cpuinfo` describes; unknown fields are empty."""
     info = tree.table("proc/cpuinfo")
     arm = (info.get("CPU implementer", ""), info.get("CPU part", ""))
     names = (info.get("model name", ""), _ARM_PARTS.get(arm, ""), info.get("cpu", ""), info.get("uarch", ""))
@@ -34,7 +34,7 @@ def processor(tree: FileTree) -> Processor:
 
 
 def architecture(tree: FileTree) -> str | None:
-    """The kernel's architecture: as stated, else as the entries of `/proc/cpuinfo` show it; `None` if they do not."""
+    """Return the architecture: as the kernel states it, else derived from `/proc/cpuinfo`, else `None`."""
     stated = tree.text("proc/sys/kernel/arch") or tree.table("proc/hwloc-nofile-info").get("Architecture")
     info = tree.table("proc/cpuinfo")
     flags, features = info.get("flags", "").split(), info.get("Features", "").split()
@@ -49,7 +49,7 @@ def architecture(tree: FileTree) -> str | None:
 
 
 def _power_flags(cpu: str) -> frozenset[str]:
-    """POWER lists no flags: VMX is shown, VSX came with POWER7 (Power ISA 2.06), MMA with POWER10 (3.1)."""
+    """Return flags of POWER, which lists only VMX: VSX since POWER7 (Power ISA 2.06), MMA since POWER10 (3.1)."""
     generation = re.match(r"POWER([0-9]{1,3})", cpu)
     number = int(generation[1]) if generation else 0
     units = (("altivec", "altivec" in cpu), ("vsx", number >= 7), ("mma", number >= 10))
@@ -57,7 +57,7 @@ def _power_flags(cpu: str) -> frozenset[str]:
 
 
 def model_numbers(tree: FileTree) -> dict[str, str]:
-    """The numbers by which x86 processors are known (`family`, `model`, `stepping`); empty elsewhere."""
+    """Return `family`, `model` and `stepping` of x86 processors; empty for other architectures."""
     info = tree.table("proc/cpuinfo")
     keys = {"family": "cpu family", "model": "model", "stepping": "stepping"}
     if "cpu family" not in info:
@@ -66,7 +66,7 @@ def model_numbers(tree: FileTree) -> dict[str, str]:
 
 
 def _nominal_hz(tree: FileTree, info: dict[str, str]) -> float | None:
-    """The stated clock: the driver's base frequency, else the name's, else a stated clock that does not vary."""
+    """Return the nominal clock: base frequency of the driver, else of the model name, else a stated constant clock."""
     folder = "sys/devices/system/cpu/cpu0"
     khz = tree.amount(f"{folder}/cpufreq/base_frequency")
     if khz:
@@ -82,7 +82,7 @@ def _nominal_hz(tree: FileTree, info: dict[str, str]) -> float | None:
     if steps:
         return max(map(int, steps)) * 1e3
     limit_khz = tree.amount(f"{folder}/cpufreq/cpuinfo_max_freq")
-    if "cpu MHz" not in info:  # on x86 the limit is the turbo's, on Arm the design's clock
+    if "cpu MHz" not in info:  # on x86 the limit is the turbo frequency, on Arm the nominal clock
         return limit_khz * 1e3 if limit_khz else None
-    stated = re.match(_MHZ, info["cpu MHz"])  # with a frequency driver this is the clock of the moment
+    stated = re.match(_MHZ, info["cpu MHz"])  # with a frequency driver this is the current frequency
     return float(stated[0]) * 1e6 if stated and not limit_khz else None

@@ -1,4 +1,4 @@
-"""Recordings of machines: copies of the files from which Octant and hwloc learn what a machine is."""
+"""Recordings of machines: copies of the files that Octant and hwloc read to discover a machine."""
 
 import os
 import platform
@@ -18,23 +18,23 @@ from octant.software.command import output, tool
 
 
 def record(folder: Path, root: Path = Path("/")) -> list[Path]:
-    """Copy the files that discovery and hwloc read below `root` to `folder`, to be sent to others.
+    """Copy the files that discovery and hwloc read below `root` to `folder`, without personal data.
 
-    Nothing personal is copied. The host's name becomes the folder's; of `smaps` only the page size is kept, of process
-    1's environment only the container's kind, of mounts only the kinds and those of control groups, of `status` only
-    the masks, of `cpuinfo` no serial numbers, and control groups are numbered. On x86 a dump of the CPUID instruction
-    is added in `cpuid` if hwloc-gather-cpuid is installed. Return the paths written, sorted.
+    The host name is replaced by the name of the folder, and names of control groups by numbers. Only these parts are
+    kept: the page size of `smaps`, the kind of container of process 1's environment, kinds of mounts and mounts of
+    control groups, and the masks of `status`. Serial numbers are removed from `cpuinfo`. On x86 a dump of the CPUID
+    instruction is added in `cpuid` if hwloc-gather-cpuid is installed. Return the paths written, sorted.
 
     Raises:
-        FileExistsError: `folder` holds something already.
-        ValueError: nothing below `root` describes a machine.
+        FileExistsError: `folder` is not empty.
+        ValueError: the files below `root` do not describe a machine.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise FileExistsError(f"cannot record to {str(folder)!r} (it is not empty); try a new folder")
+        raise FileExistsError(f"cannot record to {str(folder)!r}: the folder is not empty; name a new folder")
     tree = FileTree(root)
     from_tree(tree)
-    page_sizes(tree)  # from the files alone, as the reader of the recording has to
-    for unit in tree.names(EVENT_SOURCES):  # that there are none of hardware counters is a fact too
+    page_sizes(tree)  # from files only, as for a recording
+    for unit in tree.names(EVENT_SOURCES):
         tree.text(f"{EVENT_SOURCES}/{unit}/type")
     input_files(tree)
     links = input_links(tree)
@@ -55,7 +55,7 @@ def record(folder: Path, root: Path = Path("/")) -> list[Path]:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Numbers in place of the names of control groups, which often contain a user's."""
+    """Numbers that replace the names of control groups, which may contain user names."""
 
     numbers: Mapping[str, str]
     mounts: tuple[str, ...]
@@ -67,11 +67,11 @@ class _Groups:
         return cls({name: f"group{number}" for number, name in numbered}, ("sys/fs/cgroup", *group_mounts(tree)))
 
     def renamed(self, path: str) -> str:
-        """Return a path of names of groups with numbers."""
+        """Return a path with numbers in place of the names of groups."""
         return "/".join(self.numbers.get(part, part) for part in path.split("/"))
 
     def path(self, path: str) -> str:
-        """Return the path in the recording of a file, which may be one of a group."""
+        """Return the path of a file in the recording."""
         place = next((place for place in self.mounts if path.startswith(f"{place}/")), None)
         return path if place is None else place + self.renamed(path.removeprefix(place))
 
@@ -104,7 +104,7 @@ def _impersonal(path: str, text: str, name: str, groups: _Groups) -> str:
 
 
 def _mount_line(words: list[str]) -> str:
-    """Return the line of `/proc/mounts` of a mount of control groups; of others nothing."""
+    """Return the line of `/proc/mounts` for a mount of control groups; "" for other mounts."""
     if not is_group_mount(words):
         return ""
     options = [option for option in words[3].split(",") if option in ("rw", "cpuset", "noprefix")]
@@ -112,7 +112,7 @@ def _mount_line(words: list[str]) -> str:
 
 
 def _facts_without_file(tree: FileTree) -> str:
-    """Return what hwloc would ask the system for, in the form in which it reads that of a recording."""
+    """Return the facts that hwloc gets from system calls, as the file `hwloc-nofile-info` of a recording."""
     known = {key: value for key, value in tree.table("proc/hwloc-nofile-info").items() if key != "HostName"}
     if tree.live:
         known = {"OSName": platform.system(), "OSRelease": platform.release(), "Architecture": platform.machine()}
@@ -121,15 +121,15 @@ def _facts_without_file(tree: FileTree) -> str:
 
 
 def _cpuid() -> dict[str, str]:
-    """Return the files of hwloc-gather-cpuid, which executes CPUID on each hardware thread; none without it."""
+    """Return the files of hwloc-gather-cpuid, which executes CPUID on each hardware thread; empty if not installed."""
     library = wheel_library()
-    beside = library.parents[1] / "bin" / "hwloc-gather-cpuid" if library else None
-    program = str(beside) if beside and beside.is_file() else tool("hwloc-gather-cpuid")
+    packaged = library.parents[1] / "bin" / "hwloc-gather-cpuid" if library else None
+    program = str(packaged) if packaged and packaged.is_file() else tool("hwloc-gather-cpuid")
     if program is None:
         return {}
     with tempfile.TemporaryDirectory() as name:
         changes = {}
-        if library and beside:
+        if library and packaged:
             Path(name, "libpciaccess.so.0").write_bytes(pci_stub(library.read_bytes()[18:20]))
             changes = {"LD_LIBRARY_PATH": f"{library.parent}:{name}"}
         dump = Path(name, "cpuid")

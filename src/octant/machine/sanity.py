@@ -1,4 +1,4 @@
-"""The check that every machine passes before it is shown: what its description contradicts is not used as a fact."""
+"""Consistency check of machines: contradictory parts of a description are not used and are reported."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from octant.machine.kinds import classify
 
 _Part = TypeVar("_Part", Cpu, NumaNode)
 _SHOWN = 3
-"""Contradictions of one kind that are listed; of more, their number is."""
+"""Number of contradictions of one kind that are listed; further ones are counted."""
 
 
 def check_machine(machine: Machine) -> Machine:
@@ -25,56 +25,60 @@ def check_machine(machine: Machine) -> Machine:
 
 
 def make_consistent(topology: Topology) -> tuple[Topology, tuple[Disagreement, ...]]:
-    """Return a topology in which parts nest and sets lie inside the machine, and what was contradictory.
+    """Return a consistent topology, and the contradictions that were removed.
 
-    A consistent topology is returned unchanged. Afterwards hardware threads are unique; cores nest in packages; those
-    that may be used exist; NUMA nodes share hardware threads only if one holds all of the other's; each thread's node
-    exists and holds it; and caches of a level are disjoint, nest in those of other levels, and divide no core unless
-    all of them do. A level of caches that contradicts anything is left out, and all of them where it is the last.
+    A consistent topology is returned unchanged. In a consistent topology, hardware threads are unique; cores nest in
+    packages; usable hardware threads exist; NUMA nodes are disjoint or nested; the NUMA node of each thread exists and
+    contains it; and caches of a level are disjoint, nest in those of other levels, and do not divide cores unless all
+    of them do. Contradictory levels of caches are removed; if the last level is contradictory, all caches are.
     """
-    said = _Said()
-    topology = replace(topology, cpus=tuple(_threads(topology.cpus, said)))
+    contradictions = _Contradictions()
+    topology = replace(topology, cpus=tuple(_threads(topology.cpus, contradictions)))
     here = frozenset(cpu.os for cpu in topology.cpus)
-    allowed, numa = _allowed(topology.allowed, here, said), tuple(_nodes(topology.numa, here, said))
+    allowed, numa = _allowed(topology.allowed, here, contradictions), tuple(_nodes(topology.numa, here, contradictions))
     topology = replace(topology, allowed=allowed, numa=numa)
     if numa and topology.allowed_nodes is not None and not topology.usable_nodes():
-        stated = f"the memory of nodes {cpus_text(topology.allowed_nodes) or 'none'} may be used"
-        there = ("topology", f"NUMA nodes are {cpus_text(node.os for node in numa)}")
-        said.add("usable NUMA nodes", "not used: every node counts as usable", ("usable memory", stated), there)
+        stated = f"nodes {cpus_text(topology.allowed_nodes) or 'none'} are usable"
+        existing = ("topology", f"NUMA nodes {cpus_text(node.os for node in numa)} exist")
+        contradictions.add(
+            "usable NUMA nodes", "ignored; every node counts as usable", ("usable memory", stated), existing
+        )
         topology = replace(topology, allowed_nodes=None)
-    topology = replace(topology, cpus=tuple(_homes(topology, said)))
+    topology = replace(topology, cpus=tuple(_homes(topology, contradictions)))
     if wrong := _wrong_kinds(topology):
-        said.add("core kinds", "not used: kinds of cores are not known", wrong, ("cores", "a core is of one kind"))
+        contradictions.add(
+            "core kinds", "ignored; kinds of cores are not known", wrong, ("cores", "each core has one kind")
+        )
         alike = tuple(replace(cpu, kind="") for cpu in topology.cpus)
         topology = replace(topology, kinds=None, cpus=alike)
-    return replace(topology, caches=_caches(topology, here, said)), tuple(said)
+    return replace(topology, caches=_caches(topology, here, contradictions)), tuple(contradictions)
 
 
 def remark(one: Disagreement) -> str:
-    """Return a contradiction as one sentence."""
-    said = "; ".join(f"{source}: {statement}" for source, statement in one.statements)
-    return f"{one.subject}: {said}. {one.trusted[:1].upper()}{one.trusted[1:]}"
+    """Return a disagreement as text: subject, statements, and the source that is used."""
+    statements = "; ".join(f"{source}: {statement}" for source, statement in one.statements)
+    return f"{one.subject}: {statements}. {one.trusted[:1].upper()}{one.trusted[1:]}"
 
 
-class _Said(list[Disagreement]):
-    """The contradictions found so far."""
+class _Contradictions(list[Disagreement]):
+    """Contradictions found so far."""
 
-    def add(self, subject: str, instead: str, *statements: tuple[str, str]) -> None:
-        self.append(Disagreement(subject, statements, f"contradiction: {instead}"))
+    def add(self, subject: str, consequence: str, *statements: tuple[str, str]) -> None:
+        self.append(Disagreement(subject, statements, f"contradiction: {consequence}"))
 
-    def once(self, subject: str, parts: Iterable[_Part]) -> dict[int, _Part]:
-        """The parts by number; of several with one number the first."""
+    def unique(self, subject: str, parts: Iterable[_Part]) -> dict[int, _Part]:
+        """Return the parts by number; the first part of each number is kept."""
         found: dict[int, _Part] = {}
         twice = {part.os for part in parts if found.setdefault(part.os, part) is not part}
         if twice:
-            several = f"{subject} {cpus_text(twice)} are there several times"
-            self.add(subject, "the first description of each is used", ("description", several))
+            duplicates = f"{subject} {cpus_text(twice)} are described more than once"
+            self.add(subject, "the first description of each is used", ("description", duplicates))
         return found
 
 
-def _threads(cpus: Iterable[Cpu], said: _Said) -> Iterator[Cpu]:
-    """Each hardware thread once, and the threads of a core in one package and die."""
-    once = said.once("hardware threads", cpus)
+def _threads(cpus: Iterable[Cpu], contradictions: _Contradictions) -> Iterator[Cpu]:
+    """Yield each hardware thread once; the threads of a core are in one package and die."""
+    once = contradictions.unique("hardware threads", cpus)
     homes: dict[int, Cpu] = {}
     torn = {cpu.os for cpu in once.values() if _place(homes.setdefault(cpu.core, cpu)) != _place(cpu)}
     if torn:
@@ -84,11 +88,11 @@ def _threads(cpus: Iterable[Cpu], said: _Said) -> Iterator[Cpu]:
             cores.setdefault(core, {homes[core].os}).add(number)
         listed = [cpus_text(core) for core in cores.values()]
         more = f"; and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-        said.add(
+        contradictions.add(
             "cores",
-            "not used: these hardware threads count as cores of their own in each package and die",
+            "ignored; these hardware threads count as separate cores in each package and die",
             ("cores", f"hardware threads {'; '.join(listed[:_SHOWN])}{more} are one core each"),
-            ("packages and dies", "those are in several"),
+            ("packages and dies", "these hardware threads are in more than one"),
         )
     unused = max(homes, default=0) + 1
     new: dict[tuple[int, int, int], int] = {}
@@ -101,44 +105,50 @@ def _place(cpu: Cpu) -> tuple[int, int]:
     return cpu.package, cpu.die
 
 
-def _allowed(allowed: CpuSet, here: CpuSet, said: _Said) -> CpuSet:
+def _allowed(allowed: CpuSet, here: CpuSet, contradictions: _Contradictions) -> CpuSet:
     both, outside = allowed & here, allowed - here
     if outside or not both:
-        every = "not used: every hardware thread counts as usable"
-        said.add(
+        every = "ignored; every hardware thread counts as usable"
+        contradictions.add(
             "usable hardware threads",
-            "those that exist are used" if both else every,
-            ("usable threads", f"hardware threads {cpus_text(outside) or 'none'} may be used"),
-            ("topology", f"hardware threads are {cpus_text(here)}"),
+            "hardware threads that do not exist are ignored" if both else every,
+            ("usable threads", f"hardware threads {cpus_text(outside) or 'none'} are usable"),
+            ("topology", f"hardware threads {cpus_text(here)} exist"),
         )
     return both or here
 
 
-def _nodes(nodes: Iterable[NumaNode], here: CpuSet, said: _Said) -> Iterator[NumaNode]:
-    """Each node once, with hardware threads that exist and that no other node claims in part."""
-    once = said.once("NUMA nodes", nodes)
-    claims = {number: f"holds hardware threads {cpus_text(node.cpus)}" for number, node in once.items()}
+def _nodes(nodes: Iterable[NumaNode], here: CpuSet, contradictions: _Contradictions) -> Iterator[NumaNode]:
+    """Yield each node once, with existing hardware threads that no other node contains in part."""
+    once = contradictions.unique("NUMA nodes", nodes)
+    claims = {number: f"contains hardware threads {cpus_text(node.cpus)}" for number, node in once.items()}
     outside = frozenset(cpu for node in once.values() for cpu in node.cpus) - here
     if outside:
         statements = [(f"node {n}", claims[n]) for n, node in once.items() if node.cpus & outside]
-        there = ("topology", f"hardware threads are {cpus_text(here)}")
-        said.add("NUMA nodes", "those that do not exist are not used", *statements[:_SHOWN], there)
+        existing = ("topology", f"hardware threads {cpus_text(here)} exist")
+        contradictions.add(
+            "NUMA nodes", "hardware threads that do not exist are ignored", *statements[:_SHOWN], existing
+        )
     kept = {number: node.cpus & here for number, node in once.items()}
     parts = (one & other for one, other in combinations(kept.values(), 2) if one & other not in (one, other))
     disputed = frozenset[int]().union(*parts)
     if disputed:
         statements = [(f"node {n}", claims[n]) for n, cpus in kept.items() if cpus & disputed]
-        said.add("NUMA nodes", f"not used: hardware threads {cpus_text(disputed)} count as in no node", *statements)
+        contradictions.add(
+            "NUMA nodes", f"ignored; hardware threads {cpus_text(disputed)} count as in no node", *statements
+        )
     wrong = [number for number, node in once.items() if node.distances and len(node.distances) != len(once)]
     if wrong:
-        other = f"nodes {cpus_text(wrong)} state distances to another number of nodes"
-        said.add("NUMA distances", "not used", ("distances", other), ("NUMA nodes", f"there are {len(once)}"))
+        other = f"nodes {cpus_text(wrong)} state distances to a different number of nodes"
+        contradictions.add(
+            "NUMA distances", "ignored", ("distances", other), ("NUMA nodes", f"{len(once)} nodes exist")
+        )
     for number, node in once.items():
         yield replace(node, cpus=kept[number] - disputed, distances=() if wrong else node.distances)
 
 
-def _homes(topology: Topology, said: _Said) -> Iterator[Cpu]:
-    """The hardware threads, without a node where their node does not hold them or divides their core."""
+def _homes(topology: Topology, contradictions: _Contradictions) -> Iterator[Cpu]:
+    """Yield the hardware threads, without a node where their node does not hold them or divides their core."""
     holds = {node.os: node.cpus for node in topology.numa}
     of_core: dict[int, set[int]] = {}
     for cpu in topology.cpus:
@@ -148,19 +158,19 @@ def _homes(topology: Topology, said: _Said) -> Iterator[Cpu]:
         for cpu in topology.cpus
         if len(of_core[cpu.core]) > 1 or (cpu.numa is not None and cpu.os not in holds.get(cpu.numa, ()))
     }
-    if lost and not any(one.subject == "NUMA nodes" for one in said):
-        said.add(
+    if lost and not any(one.subject == "NUMA nodes" for one in contradictions):
+        contradictions.add(
             "NUMA nodes",
-            f"not used: hardware threads {cpus_text(lost)} count as in no node",
-            ("hardware threads", f"{cpus_text(lost)} have a node"),
-            ("NUMA nodes", "that node does not hold them, or holds a part of their core"),
+            f"ignored; hardware threads {cpus_text(lost)} count as in no node",
+            ("hardware threads", f"{cpus_text(lost)} state a node"),
+            ("NUMA nodes", "that node does not contain them, or contains only a part of their core"),
         )
     for cpu in topology.cpus:
         yield replace(cpu, numa=None) if cpu.os in lost else cpu
 
 
-def _caches(topology: Topology, here: CpuSet, said: _Said) -> tuple[Cache, ...] | None:
-    """The caches of levels that nothing contradicts; `None` where the last level is contradictory."""
+def _caches(topology: Topology, here: CpuSet, contradictions: _Contradictions) -> tuple[Cache, ...] | None:
+    """Return the caches of the consistent levels; `None` if the last level is contradictory."""
     if topology.caches is None:
         return None
     levels: dict[tuple[int, str], list[Cache]] = {}
@@ -177,43 +187,43 @@ def _caches(topology: Topology, here: CpuSet, said: _Said) -> tuple[Cache, ...] 
         return topology.caches
     names = {(level, kind): f"level-{level} {kind} caches" for level, kind in wrong}
     unknown = bool(data) and data[-1] in wrong
-    listed = "the caches are not known" if unknown else "; ".join(names.values())
-    said.add("caches", f"not used: {listed}", *((name, wrong[key]) for key, name in names.items()))
+    consequence = "ignored; caches are not known" if unknown else f"ignored: {'; '.join(names.values())}"
+    contradictions.add("caches", consequence, *((name, wrong[key]) for key, name in names.items()))
     return None if unknown else tuple(one for key, caches in levels.items() if key not in wrong for one in caches)
 
 
 def _wrong_kinds(topology: Topology) -> tuple[str, str] | None:
-    """The statement of kinds that share hardware threads or divide cores."""
+    """Return the contradiction of kinds that share hardware threads or divide cores; `None` if there is none."""
     counts = Counter(cpu for kind in topology.kinds or () for cpu in kind.cpus)
     if twice := [cpu for cpu, number in counts.items() if number > 1]:
-        return "core kinds", f"hardware threads {cpus_text(twice)} are of several kinds"
-    of = classify(topology.kinds or ())  # hwloc also divides a kind where some clocks are not stated
+        return "core kinds", f"hardware threads {cpus_text(twice)} have more than one kind"
+    of = classify(topology.kinds or ())  # hwloc also divides a kind if some clock frequencies are not stated
     torn = [core for core in topology.groups("core") if len({of.get(cpu) for cpu in core}) > 1]
     if torn:
-        return "core kinds", f"hardware threads {cpus_text(torn[0])} are one core of several kinds"
+        return "core kinds", f"hardware threads {cpus_text(torn[0])} of one core have different kinds"
     return None
 
 
 def _wrong_level(sets: list[CpuSet], here: CpuSet, units: dict[str, tuple[CpuSet, ...]]) -> str:
-    """Why caches of one level contradict each other or the cores; empty where they do not."""
+    """Return why caches of one level contradict each other or the cores; "" if they do not."""
     if not all(sets):
-        return "one is shared by no hardware thread"
+        return "one cache has no hardware thread"
     counts = Counter(cpu for one in sets for cpu in one)
     if outside := counts.keys() - here:
-        return f"they belong to hardware threads {cpus_text(outside)}, which do not exist"
+        return f"their hardware threads {cpus_text(outside)} do not exist"
     if twice := [cpu for cpu, number in counts.items() if number > 1]:
-        return f"several belong to hardware threads {cpus_text(twice)}"
+        return f"hardware threads {cpus_text(twice)} have more than one"
     for unit, groups in units.items():
         if not _nest(sets, groups):
             return f"they overlap {unit}s in part"
     touched = sum(not core.isdisjoint(counts) for core in units["core"])
     if len(sets) > touched and all(len(one) == 1 for one in sets):
-        return f"{len(sets)} caches of one hardware thread each, for {touched} cores"
+        return f"{touched} cores have {len(sets)} caches of one hardware thread each"
     return ""
 
 
 def _nest(sets: Iterable[CpuSet], others: Iterable[CpuSet]) -> bool:
-    """Whether each set lies inside one of the others, or holds each that it touches whole. Both are disjoint."""
+    """Return whether each set is inside one of the others or contains each of the others that it intersects."""
     of = {cpu: number for number, other in enumerate(others) for cpu in other}
     sizes = Counter(of.values())
     for one in sets:

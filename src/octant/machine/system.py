@@ -1,6 +1,6 @@
-"""Settings of the system: pages, clock, SMT, NUMA balancing, virtualisation, control groups, limits.
+"""System settings: pages, clock, SMT, NUMA balancing, virtualisation, control groups, limits.
 
-The names of these facts are the keys of `Machine.system`; a fact that the system does not report is absent.
+The names of these facts are the keys of `Machine.system`. Facts that the system does not report are absent.
 
 | key | value |
 | --- | --- |
@@ -8,26 +8,26 @@ The names of these facts are the keys of `Machine.system`; a fact that the syste
 | `thp`, `thp_defrag` | the chosen value: `always`, `madvise`, `never` (and `defer`, …) |
 | `thp_sizes` | the multi-size setting of each size that is not `never`: `64kB=madvise 2048kB=inherit` |
 | `governor`, `frequency_driver`, `energy_preference` | values of cpufreq; governors joined by a space |
-| `frequency_min_hz`, `frequency_max_hz`, `frequency_now_hz` | the hardware's limits; the clock just now |
+| `frequency_min_hz`, `frequency_max_hz`, `frequency_now_hz` | limits of the hardware; current frequency |
 | `turbo` | `on` or `off` |
 | `smt` | `on`, `off`, `forceoff`, `notsupported`, `notimplemented` |
-| `numa_balancing` | `0`, `1`, `2` as the kernel numbers it |
+| `numa_balancing` | `0`, `1`, `2` (kernel.numa_balancing) |
 | `virtualisation`, `container` | `none` or the hypervisor's name; `none` or the container's kind |
-| `clock_source`, `clock_sources` | the kernel's clock, and all it could use |
+| `clock_source`, `clock_sources` | clock source in use; available clock sources |
 | `cpus_offline`, `cpus_isolated`, `cpus_nohz_full` | lists of hardware threads |
-| `cgroup_cpu_quota` | processors' worth of time that the control group may use: `1.5` |
-| `cgroup_memory_bytes` | the control group's memory limit |
+| `cgroup_cpu_quota` | CPU quota of the control group in CPUs: `1.5` |
+| `cgroup_memory_bytes` | memory limit of the control group |
 | `limit_memlock_bytes`, `limit_stack_bytes` | soft limits, a number or `unlimited` |
-| `pressure` | `yes` where pressure-stall information is there |
-| `steal_fraction` | share of processor time since boot that the hypervisor gave to others |
-| `perf_event_paranoid`, `pmu` | the kernel's number; `yes` with hardware counters, `no` with only software's |
-| `aslr` | `0`, `1`, `2` as the kernel numbers it |
-| `file_systems` | kinds that are mounted, of those that hold files: `ext4 nfs4 tmpfs` |
-| `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, when looked at |
-| `available_memory_bytes` | what processes could still take when looked at: of the system and of each control group |
-| `hwprefetch`, `hwprefetch_why` | what switches the hardware prefetcher here: `msr`, `dscr`; else why nothing does |
-| `caches_unknown` | why the topology was read without hwloc, and what to install |
-| `family`, `model`, `stepping` | the processor's numbers on x86 |
+| `pressure` | `yes` if pressure-stall information is available |
+| `steal_fraction` | fraction of CPU time stolen by the hypervisor since boot |
+| `perf_event_paranoid`, `pmu` | value of the kernel; `yes` with hardware counters, `no` with software events only |
+| `aslr` | `0`, `1`, `2` (kernel.randomize_va_space) |
+| `file_systems` | mounted kinds of file systems that contain files: `ext4 nfs4 tmpfs` |
+| `swap_bytes`, `swap_used_bytes`, `load_1min` | from /proc, at the time of discovery |
+| `available_memory_bytes` | available memory at the time of discovery, also within the control groups |
+| `hwprefetch`, `hwprefetch_why` | switch of the hardware prefetcher: `msr`, `dscr`; if there is none, the reason |
+| `caches_unknown` | reason why caches are not known, and what to install |
+| `family`, `model`, `stepping` | CPUID numbers on x86 |
 """
 
 import re
@@ -45,7 +45,7 @@ FILE_SYSTEMS = {
     "nfs": ("NFS", ("nfs", "nfs4")),
     "parallel": ("parallel file systems", ("lustre", "gpfs", "beegfs", "ceph")),
 }
-"""What is looked for among mounts: its name for people, and the kinds that the kernel has for it."""
+"""Classes of file systems: their printed names, and the kinds of mounts that belong to them."""
 EVENT_SOURCES = "sys/bus/event_source/devices"
 VOLATILE = frozenset(
     {
@@ -62,28 +62,28 @@ VOLATILE = frozenset(
         "limit_stack_bytes",
     }
 )
-"""Facts that may change while the machine stays the same."""
+"""Facts that may change on the same machine."""
 _ONLY_PAGE: Mapping[str | None, int] = {"x86_64": 4096, "s390x": 4096}
-"""Bytes of the base page where the architecture has only one."""
+"""Base page size in bytes of architectures that have only one."""
 _LIMITS = ("memory.max", "memory.limit_in_bytes")
 _BOUNDS = (
     (("memory.max", "memory.high"), "memory.current"),
     (("memory.limit_in_bytes",), "memory.usage_in_bytes"),
     (("memory.memsw.limit_in_bytes",), "memory.memsw.usage_in_bytes"),
 )
-"""Files of a control group that limit memory, and the file with what is used of it: version 2, version 1, with swap."""
+"""Files of a control group with memory limits, and the file with the usage: version 2, version 1, with swap."""
 
 
 def system(tree: FileTree) -> dict[str, str]:
-    """Every fact of the table above that the files below `tree` contain."""
+    """Return the facts of the table above that the files of `tree` contain."""
     facts = [*_kernel(tree), *_pages(tree), *_clock(tree), *_host(tree), *_limits(tree), *_time(tree)]
     return {key: value for key, value in facts if value} | model_numbers(tree)
 
 
 def mounts(mountinfo: str) -> list[tuple[str, str]]:
-    """Kind and source of each mount that holds files: of a device, of a server, or in memory.
+    """Return kind and source of each mount that contains files: on a device, on a server, or in memory.
 
-    Known kinds count whatever their source: that of a pool or of a cluster's file system is any name.
+    Known kinds count with any source, since pools and cluster file systems have arbitrary names.
     """
     known = {"tmpfs", "overlay", *(kind for _, kinds in FILE_SYSTEMS.values() for kind in kinds)}
     found = re.findall(r"(?m)^\d.* - (\S{1,64}) (\S+) \S+$", mountinfo)
@@ -91,13 +91,16 @@ def mounts(mountinfo: str) -> list[tuple[str, str]]:
 
 
 def chosen(text: str | None) -> str:
-    """The value in brackets of a choice as the kernel shows it: `always [madvise] never`."""
+    """Return the selected value of a kernel setting such as `always [madvise] never`."""
     match = re.search(r"\[(\S+)\]", text or "")
     return match[1] if match else (text or "")
 
 
 def page_sizes(tree: FileTree, base_bytes: int | None = None) -> tuple[PageSize, ...]:
-    """The base page (as given, stated, or the architecture's only one; else left out), then each huge-page pool."""
+    """Return the base page, if its size is known, then each huge-page pool.
+
+    The base page size is `base_bytes`, else as the files state it, else the only one of the architecture.
+    """
     folders = _by_size(tree, "sys/kernel/mm/hugepages")
     pools = [
         PageSize(kib * 1024, tree.amount(f"{folder}/nr_hugepages"), tree.amount(f"{folder}/free_hugepages"))
@@ -112,7 +115,7 @@ def page_sizes(tree: FileTree, base_bytes: int | None = None) -> tuple[PageSize,
 
 
 def _by_size(tree: FileTree, folder: str) -> list[tuple[int, str]]:
-    """Size in KiB and path of the entries `hugepages-<size>kB` of a folder, ascending."""
+    """Return size in KiB and path of the entries `hugepages-<size>kB` of a folder, ascending."""
     found = (re.fullmatch(r"hugepages-([0-9]{1,12})kB", name) for name in tree.names(folder))
     return sorted((int(match[1]), f"{folder}/{match[0]}") for match in found if match)
 
@@ -190,15 +193,15 @@ def _limits(tree: FileTree) -> Iterator[tuple[str, str]]:
 
 
 def _least(tree: FileTree, folder: str, names: Iterable[str]) -> int | None:
-    """The least of the limits in these files of a control group, bytes; `None` where none is set."""
+    """Return the smallest limit in these files of a control group in bytes; `None` if none is set."""
     sizes = [size for name in names if (size := tree.number(f"{folder}/{name}")) is not None]
-    return min((size for size in sizes if size < 2**60), default=None)  # version 1 writes "no limit" as a huge number
+    return min((size for size in sizes if size < 2**60), default=None)  # version 1: a huge number means no limit
 
 
 def _left_in_group(tree: FileTree, folder: str) -> int | None:
-    """Bytes that processes of a control group may still take: limit - usage + page cache that can be dropped.
+    """Return the available memory of a control group in bytes: limit - usage + reclaimable page cache.
 
-    As in `native/harness/available_memory.cpp`, which says why. `None` where the group has no limit.
+    The formula is that of `native/harness/available_memory.cpp`. `None` if the group has no limit.
     """
     counts = dict(re.findall(r"(?m)^(\w+) ([0-9]{1,18})$", tree.text(f"{folder}/memory.stat") or ""))
     second = tree.number(f"{folder}/memory.current") is not None
@@ -227,7 +230,7 @@ def _available(tree: FileTree) -> int | None:
 
 
 def _quota(tree: FileTree, folder: str) -> float | None:
-    """The processor time per time that a control group grants, or `None` where it sets no bound."""
+    """Return the CPU quota of a control group in CPUs, or `None` if it has none."""
     both = (tree.text(f"{folder}/cpu.max") or "").split()
     if len(both) == 2 and all(re.fullmatch("[1-9][0-9]{0,17}", word) for word in both):
         return int(both[0]) / int(both[1])
@@ -250,6 +253,6 @@ def _time(tree: FileTree) -> Iterator[tuple[str, str]]:
 
 
 def memory_table(tree: FileTree) -> dict[str, int]:
-    """`/proc/meminfo` in bytes."""
+    """Return the values of `/proc/meminfo` in bytes."""
     table = tree.table("proc/meminfo").items()
     return {key: int(value.split()[0]) * 1024 for key, value in table if re.fullmatch("[0-9]{1,15} kB", value)}

@@ -1,4 +1,4 @@
-"""A read-only view of the files in which a kernel describes its machine: the live ones or a recorded copy."""
+"""Read-only access to the files in which the kernel describes a machine: local or recorded."""
 
 import errno
 import functools
@@ -17,25 +17,25 @@ _parsed = functools.lru_cache(maxsize=4096)(parse_cpus)
 
 
 def _plain_text(path: Path) -> str:
-    """The text of a plain file, which those of a kernel are; a recording may hold others.
+    """Return the text of a regular file; recordings may contain other kinds of files.
 
     Raises:
-        OSError: it is none, or cannot be read.
+        OSError: the file is not regular or cannot be read.
     """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "no plain file", str(path))
-        # In parts: Linux refuses to read a file of /proc/sys into a buffer of more than 4 MiB.
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        # Linux does not read files of /proc/sys into a buffer of more than 4 MiB.
         parts = iter(lambda: file.read1(_PART_BYTES), b"")
         return b"".join(islice(parts, FILE_LIMIT // _PART_BYTES)).decode("utf-8", "replace")
 
 
 class FileTree:
-    """Files below `root`; whatever cannot be read is `None`, because every kernel lacks some of them.
+    """Files below `root`; a file that cannot be read gives `None`, since no kernel has all of them.
 
-    `read` keeps every text handed out, by its path below `root`: a recording is exactly these files. In a recording,
-    what links lead to outside of `root` counts as absent; `refused` says of such paths, and of those that this user may
-    not read, why.
+    `read` has the text of each file that was read, by its path below `root`; a recording consists of these files. In a
+    recording, targets of links outside of `root` count as absent. `refused` has the reason for each such path and for
+    each path without read permission.
     """
 
     def __init__(self, root: Path) -> None:
@@ -46,10 +46,10 @@ class FileTree:
         self._folders: dict[str, str] = {}  # without links
 
     def _place(self, path: str) -> Path:
-        """Where a file or folder is.
+        """Return the path of a file or folder.
 
         Raises:
-            OSError: it is in a recording, and outside of its root.
+            OSError: the path leads out of the root of a recording.
         """
         if self.live:
             return self.root / path
@@ -57,11 +57,11 @@ class FileTree:
         for one in ("", folder):
             if one not in self._folders:
                 self._folders[one] = os.path.realpath(self.root / one)
-        place = f"{self._folders[folder]}/{name}"  # text: a recording has thousands of files, and paths take long
+        place = f"{self._folders[folder]}/{name}"  # a string, since `Path` is slow for thousands of files
         if name == ".." or os.path.islink(place):  # noqa: PTH114
             place = os.path.realpath(place)
         if not f"{place}/".startswith(f"{self._folders[''].rstrip('/')}/"):
-            raise OSError(errno.EXDEV if os.path.lexists(place) else errno.ENOENT, "a link to another place", path)
+            raise OSError(errno.EXDEV if os.path.lexists(place) else errno.ENOENT, "a link out of the folder", path)
         return Path(place)
 
     def _refuse(self, path: str, error: OSError) -> None:
@@ -69,7 +69,7 @@ class FileTree:
             self.refused[path] = str(error.strerror)
 
     def text(self, path: str) -> str | None:
-        """The stripped text of a file, or `None` where it is absent or not readable."""
+        """Return the stripped text of a file, or `None` if it is absent or not readable."""
         if path not in self.read:
             try:
                 self.read[path] = _plain_text(self._place(path))
@@ -79,17 +79,17 @@ class FileTree:
         return self.read[path].strip().strip("\0")
 
     def number(self, path: str) -> int | None:
-        """The file's whole number, or `None` where there is none."""
+        """Return the integer in a file, or `None` if there is none."""
         text = self.text(path)
         return int(text) if text and re.fullmatch(r"-?[0-9]{1,19}", text) else None
 
     def amount(self, path: str) -> int | None:
-        """As `number`; `None` also where it is negative."""
+        """Return the integer in a file, or `None` if there is none or it is negative."""
         found = self.number(path)
         return None if found is None or found < 0 else found
 
     def cpus(self, path: str) -> CpuSet | None:
-        """The file's list of hardware threads, or `None` where it has none."""
+        """Return the list of hardware threads in a file, or `None` if there is none."""
         text = self.text(path)
         try:
             return None if text is None else _parsed(text, or_none=True)
@@ -97,7 +97,7 @@ class FileTree:
             return None
 
     def mask(self, path: str) -> CpuSet | None:
-        """The file's mask of hardware threads, or `None` where it has none."""
+        """Return the mask of hardware threads in a file, or `None` if there is none."""
         text = self.text(path)
         try:
             return None if text is None else parse_mask(text)
@@ -105,17 +105,17 @@ class FileTree:
             return None
 
     def cpu_set(self, listed: str, mask: str) -> CpuSet | None:
-        """The set of hardware threads in the first file as a list, else in the second as a mask; `None`: in neither."""
+        """Return the hardware threads of the list in the first file, else of the mask in the second; else `None`."""
         found = self.cpus(listed)
         return self.mask(mask) if found is None else found
 
     def numbers(self, folder: str, prefix: str) -> list[int]:
-        """The numbers `n` of the entries `prefix<n>` in a folder, ascending, as far as a machine has so many."""
+        """Return the numbers `n` below `MOST_CPUS` of the entries `prefix<n>` in a folder, ascending."""
         names = (name.removeprefix(prefix) for name in self.names(folder) if name.startswith(prefix))
         return sorted(int(name) for name in names if re.fullmatch("[0-9]{1,5}", name) and int(name) < MOST_CPUS)
 
     def names(self, folder: str) -> list[str]:
-        """The names of a folder's entries, sorted; none where it cannot be listed."""
+        """Return the names of a folder's entries, sorted; empty if the folder cannot be listed."""
         try:
             return sorted(entry.name for entry in self._place(folder).iterdir())
         except OSError as error:
@@ -123,7 +123,7 @@ class FileTree:
             return []
 
     def table(self, path: str, separator: str = ":") -> dict[str, str]:
-        """A file of `key: value` lines; of repeated keys the first counts."""
+        """Return the values of `key: value` lines by key; the first value of a repeated key is used."""
         found: dict[str, str] = {}
         for line in (self.text(path) or "").splitlines():
             key, colon, value = line.partition(separator)

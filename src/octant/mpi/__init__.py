@@ -1,1 +1,1 @@
-"""MPI libraries: their settings, what a probe proves of these, and their known faults."""
+"""MPI libraries: settings, verification of settings by a probe, and known bugs."""

@@ -1,4 +1,4 @@
-"""Settings of current libraries by name: the entries that a word means, their purpose, values and neighbours."""
+"""Settings of current libraries: search by name or words, purpose, values and related settings."""
 
 import functools
 import re
@@ -25,32 +25,32 @@ _BEFORE = {"x", "e", "export", "declare"}  # words before NAME=VALUE
 
 @dataclass(frozen=True)
 class SettingMatch:
-    """A setting, the library that has it, and the name under which it was found."""
+    """A setting that a search found, its library, and its name there."""
 
     key: str  # the library's file
     library: SettingLibrary
     setting: CurrentSetting
-    name: str  # as the library takes it: an alias where that was asked for
+    name: str  # as the library reads it; an alias if the search was for the alias
 
     @property
     def variable(self) -> str:
-        """The name in the environment."""
+        """Name in the environment."""
         prefix = "" if self.name.startswith(("-", self.library.environment or "-")) else self.library.environment
         return prefix + self.name
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """What settings of several libraries have in common, and their names by the title of the library."""
+    """Purpose of a setting: neutral settings, and settings of other libraries by the title of the library."""
 
     neutral: tuple[str, ...]  # names of neutral settings
     names: Mapping[str, tuple[str, ...]]
 
 
 def join_words(words: Sequence[str]) -> list[str]:
-    """Words of a command line as NAME or NAME=VALUE: `--mca btl openib` and `--bind-to core` are a name and a value.
+    """Join words of a command line to NAME or NAME=VALUE: `--mca btl openib` and `--bind-to core` become one item.
 
-    Words that are parts of nothing else stay as they are.
+    Other words are unchanged.
     """
     parts = [part for word in words for part in (word.split() if _opener(word.split(" ")[0]) else [word])]
     found: list[str] = []
@@ -78,10 +78,9 @@ def _opener(word: str) -> str:
 
 
 def find(text: str) -> tuple[SettingMatch, ...]:
-    """The settings of that name in every library, each once, those of the library whose prefix it has first.
+    """Return the settings of a name in all libraries, each once; the library with the prefix of the name is first.
 
-    Case, prefixes of the environment and leading `-` do not count; a name with `-` means options of launchers if there
-    are such.
+    Case, prefixes of the environment and leading `-` are ignored. Names with `-` match options of launchers first.
     """
     wanted = _key(text)
     found = _index().get(wanted, ()) or tuple(
@@ -94,7 +93,7 @@ def find(text: str) -> tuple[SettingMatch, ...]:
     )
     written = text.strip()
     option = written.startswith("-")
-    if len(written) == len("-n") and option:  # -n and -N are two options; a letter alone is no name
+    if len(written) == len("-n") and option:  # -n and -N are different options; a single letter is not a name
         found = tuple(one for one in found if one.name == written)
     elif len(wanted) == 1:
         found = ()
@@ -108,13 +107,14 @@ def find(text: str) -> tuple[SettingMatch, ...]:
 
 
 def _is_owner(found: SettingMatch) -> bool:
-    """Whether variables that begin so belong to the library, and it does not only list another's."""
+    """Return whether the variable has a prefix of the library, so that it is not only listed there."""
     return found.variable.startswith(found.library.prefixes)
 
 
 def installed(words: Iterable[str]) -> Inventory | None:
-    """The inventory of the installed MPI library, where one of these words is a setting of an MPI library, or begins as
-    they do; `None`: no word does, or there is no library that answers.
+    """Return the inventory of the installed MPI library if one of the words is a setting of an MPI library.
+
+    `None`: no word is such a setting, or no MPI library is installed.
     """
     names = [word.partition("=")[0] for word in words]
     if not select_mpi_variables(names) and not any(
@@ -139,13 +139,13 @@ _ALIKE = (
     {"thread", "threads"},
     {"buffer", "buffers"},
 )
-"""Words of one meaning in names and meanings; a compound has its parts."""
+"""Synonyms in names and meanings; compounds match their parts."""
 
 
 def find_words(text: str) -> tuple[SettingMatch, ...]:
-    """The settings that have all the words of a phrase in their names, or else in their meanings.
+    """Return the settings that have all words of a phrase in their names, or else in their meanings.
 
-    Removed ones are last, and a name without many further words is before others.
+    Removed settings are last; names with fewer words are first.
     """
     ranked = []
     for found in _every():
@@ -156,7 +156,7 @@ def find_words(text: str) -> tuple[SettingMatch, ...]:
 
 
 def has_words(held: str, phrase: str) -> bool:
-    """Whether a text has all words of a phrase that are longer than a letter, or words of their meaning."""
+    """Return whether a text has all words of a phrase, or their synonyms; single letters are ignored."""
     return all(way & _words(held) for way in _ways(phrase)) and bool(_ways(phrase))
 
 
@@ -177,7 +177,7 @@ def _key(text: str) -> str:
 
 @functools.cache
 def _every() -> tuple[SettingMatch, ...]:
-    """Each setting of each library under its name."""
+    """Return all settings of all libraries under their names."""
     return tuple(SettingMatch(key, held, one, one.name) for key, held in libraries().items() for one in held.setting)
 
 
@@ -194,11 +194,11 @@ def _index() -> Mapping[str, tuple[SettingMatch, ...]]:
 
 
 def purpose(found: SettingMatch) -> Purpose:
-    """The neutral settings that it belongs to, and the settings of other libraries that serve the same purpose.
+    """Return the neutral settings of a setting, and the settings of other libraries with the same purpose.
 
-    Those are first the counterparts that a table states, then what neutral settings set in the other libraries, unless
-    only as a helper, then the settings whose entries state the same neutral setting. Only libraries of one family, or
-    of those that have to do with messages, are connected by neutral settings. Each name has an entry of its own.
+    The order is: counterparts stated in a table; variables of the same neutral setting in other libraries, without
+    helpers; settings whose entries state the same neutral setting. Neutral settings connect only libraries of one
+    family, or of the families that concern messages. Each name has a separate entry.
     """
     own = _neutral_of(found)
     names = [other.variable for other in _linked(found)]
@@ -221,7 +221,7 @@ def purpose(found: SettingMatch) -> Purpose:
 
 
 def _neutral_of(found: SettingMatch) -> list[neutral.NeutralSetting]:
-    """The neutral settings that are the purpose of a setting."""
+    """Return the neutral settings that describe the purpose of a setting."""
     variables = {found.library.environment + name for name in found.setting.names()}
     set_by = {name for variable in variables for name in _neutral_by_variable(variable)}
     return [one for one in neutral.settings() if one.name == found.setting.neutral or one.name in set_by]
@@ -234,7 +234,7 @@ def _neutral_by_variable(variable: str) -> frozenset[str]:
 
 @functools.cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The names of neutral settings, each with a variable of its; {WHAT} in one stands for a collective."""
+    """Return the names of neutral settings with patterns of their variables; {WHAT} matches a collective."""
     return tuple(
         (one.name, re.compile(re.sub(r"\\{what\\}", "([a-z]+)", re.escape(name), flags=re.IGNORECASE), re.IGNORECASE))
         for one in neutral.settings()
@@ -244,7 +244,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def _filled(name: str, found: SettingMatch) -> str:
-    """A name of a neutral setting with the collective of this setting in place of {WHAT}; empty if it has none."""
+    """Return a variable with {WHAT} replaced by the collective of this setting; "" if it has none."""
     if "{" not in name:
         return name
     matches = (pattern.fullmatch(found.variable) for _, pattern in _patterns() if pattern.groups)
@@ -257,12 +257,12 @@ def _is_about_messages(found: SettingMatch) -> bool:
 
 
 def _are_related(one: SettingMatch, other: SettingMatch) -> bool:
-    """Whether a neutral setting means the same in both libraries."""
+    """Return whether a neutral setting has the same meaning in both libraries."""
     return one.library.family == other.library.family or (_is_about_messages(one) and _is_about_messages(other))
 
 
 def _of_knobs(found: SettingMatch, own: Sequence[neutral.NeutralSetting]) -> list[str]:
-    """Names of the same knob, unless they belong to other neutral settings: knobs are wider than a purpose."""
+    """Return names of the same knob, unless they belong to other neutral settings, since a knob is more general."""
     wanted = {one.name for one in own}
     names = []
     for knob in knobs():
@@ -276,7 +276,7 @@ def _of_knobs(found: SettingMatch, own: Sequence[neutral.NeutralSetting]) -> lis
 
 
 def _linked(found: SettingMatch) -> list[SettingMatch]:
-    """Settings that name this one as a counterpart, or that it names."""
+    """Return settings that name this one as a counterpart, or that it names."""
     ours = set(found.setting.names())
     return [
         other
@@ -287,7 +287,7 @@ def _linked(found: SettingMatch) -> list[SettingMatch]:
 
 
 def older_names(found: SettingMatch) -> list[str]:
-    """Names of the documents whose counterpart today is this setting."""
+    """Return the names in older documents whose current counterpart is this setting."""
     ours = {plain(name) for name in (*found.setting.names(), found.variable)}
     once = [o.name for knob in knobs() for o in knob.originals if any(e.name in ours for e in knob.equivalents)]
     said = [s.name for s in published() if any(ours & {plain(n) for n in c.name.split(", ")} for c in s.counterparts)]
@@ -299,7 +299,7 @@ _SWITCH_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "1", "0"}
 
 
 def value_remarks(found: SettingMatch, value: str) -> list[str]:
-    """What is wrong with a value: words that are no longer taken, with what takes their place, and unknown words."""
+    """Return remarks on removed words of a value, with their replacement, and on unknown words."""
     setting = found.setting
     known = {word.lower() for text in setting.values for word in (text, *words_of(text))}
     remarks = removed_values(setting, value, found.library.title)
@@ -307,7 +307,7 @@ def value_remarks(found: SettingMatch, value: str) -> list[str]:
     if setting.kind == "word" and known:
         if any(pair <= known for pair in _SWITCH_PAIRS):
             known |= _SWITCH_WORDS
-        numbered = any(word.isdigit() for word in known)  # other enumerations also take the numbers of their words
+        numbered = any(word.isdigit() for word in known)  # other enumerations also accept the numbers of their words
         unknown = [word for word in words_of(value) if word.lower() not in known | gone]
         unknown = [word for word in unknown if numbered or not word.lstrip("-").isdigit()]
         remarks += [f"{word} is not one of its values ({', '.join(setting.values)})" for word in unknown]
@@ -315,7 +315,7 @@ def value_remarks(found: SettingMatch, value: str) -> list[str]:
 
 
 def best_proof(found: SettingMatch) -> tuple[str, str]:
-    """How it was verified: `effect`, `read-back`, `launch` or `documentation`, and what was seen; or a listing."""
+    """Return how the setting was verified (`effect`, `read-back`, `launch`, `documentation`, listing), and details."""
     order = ["effect", "read-back", "launch"]
     proofs = {
         row.proof
@@ -332,9 +332,9 @@ def best_proof(found: SettingMatch) -> tuple[str, str]:
 
 
 def inert_note(found: SettingMatch) -> str:
-    """Why the library lists it without any effect; empty if it has one."""
+    """Return why the setting has no effect although the library lists it; "" if it has an effect."""
     notes = [
-        e.note or "it changes nothing"
+        e.note or "it has no effect"
         for knob in knobs()
         for e in knob.equivalents
         if e.inert and e.library == found.key and e.name in found.setting.names()
@@ -343,7 +343,7 @@ def inert_note(found: SettingMatch) -> str:
 
 
 def installed_text(found: SettingMatch, known: Inventory | None) -> str:
-    """What the installed MPI library does with it; empty where it has nothing to do with MPI."""
+    """Return whether the installed MPI library has the setting; "" for settings that do not concern MPI."""
     if known is None or found.key not in neutral.TITLES:
         return ""
     using = f"{neutral.TITLES[known.library]} {known.version}"
@@ -357,18 +357,18 @@ def installed_text(found: SettingMatch, known: Inventory | None) -> str:
         value = known.values[name]
         effect = f", without effect: {inert_note(found)}" if inert_note(found) else ""
         read = f" as {name}" if name != found.name else ""
-        return f"{using} has it{read}{f', now {value}' if value else ''}{effect}."
+        return f"{using} supports it{read}{f', current value {value}' if value else ''}{effect}."
     if found.key in ("ucx", "libfabric"):
-        return f"{using}: read by {found.library.title} if messages go through it."
+        return f"{using}: {found.library.title} reads it if messages use {found.library.title}."
     return f"{using} does not read variables of {found.library.title}."
 
 
 def suggest(text: str, further: Iterable[str] = ()) -> list[str]:
-    """Up to three known names that are similar to a word; a prefix that all variables of a library have does not count.
+    """Return up to three known names that are similar to a word; common prefixes of a library are ignored.
 
     Args:
-        text: a name that is not known
-        further: known names that are in none of the tables of current libraries
+        text: an unknown name.
+        further: known names that are not in the tables of current libraries.
     """
     environments = [held.environment for held in libraries().values() if held.environment]
     prefix = next((prefix for prefix in environments if text.upper().startswith(prefix)), "")

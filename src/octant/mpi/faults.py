@@ -1,4 +1,4 @@
-"""Known faults of MPI libraries, as data, and what is said of a launch that hangs, crashes or answers wrongly."""
+"""Known bugs of MPI libraries, and messages about launches that time out, crash or return wrong results."""
 
 import functools
 import os
@@ -25,13 +25,13 @@ from octant.untrusted import InputTable, convert
 
 Kind = Literal["wrong data", "hang", "crash", "slow"]
 Condition = Annotated[str, Meta(pattern=r"^(>=?\d+|[^<>=\s]+)\Z")]
-"""A word or size, or `>=N` or `>N` of a number; sizes are in bytes."""
+"""A word or size, or `>=N` or `>N` for a number; sizes are in bytes."""
 _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
-"""Signals that a program gives itself; others come from outside."""
+"""Signals caused by the program itself."""
 
 
 class Fault(InputTable, frozen=True, kw_only=True):
-    """One of them; `faults.toml` explains the fields."""
+    """A known bug of an MPI library; `faults.toml` explains the fields."""
 
     name: str
     library: LibraryName
@@ -48,21 +48,21 @@ class Fault(InputTable, frozen=True, kw_only=True):
 
     @property
     def versions(self) -> str:
-        """The library and its versions, for people: `Open MPI 4.1 to before 5.0`."""
+        """Library and versions as text: `Open MPI 4.1 to before 5.0`."""
         since, until = self.since and f" {self.since}", self.until and f"before {self.until}"
         return TITLES[self.library] + (f"{since} to {until}" if since and until else since + (until and f" {until}"))
 
     @property
     def text(self) -> str:
-        """`a known fault of Open MPI 5.0: …; try …`."""
-        return f"a known fault of {self.versions}: {self.says}; try {self.helps}"
+        """Description with workaround: `a known bug of Open MPI 5.0: …; try …`."""
+        return f"a known bug of {self.versions}: {self.says}; try {self.helps}"
 
     def holds(self, library: Library) -> bool:
-        """Whether this library has it."""
+        """Return whether this library has the bug."""
         return self.library == library.name and within(library.version, self.since, self.until)
 
     def concerns(self, workload: str, knobs: Mapping[str, str], ranks: int) -> bool:
-        """Whether it is about the cell of these knobs; what is asked of a knob that is not there does not hold."""
+        """Return whether the bug affects a cell; a condition on a missing knob is false."""
         return (
             workload == self.workload
             and (not self.ranks or _holds(self.ranks, str(ranks)))
@@ -72,18 +72,18 @@ class Fault(InputTable, frozen=True, kw_only=True):
 
 @functools.cache
 def faults() -> tuple[Fault, ...]:
-    """All of them, in the file's order."""
+    """Return all known bugs, in the order of the file."""
     table = tomllib.loads((files("octant.mpi") / "faults.toml").read_text(encoding="utf-8"))
     return convert(table["fault"], tuple[Fault, ...])
 
 
 def of_library(library: Library) -> tuple[Fault, ...]:
-    """Those of one library."""
+    """Return the known bugs of a library."""
     return tuple(fault for fault in faults() if fault.holds(library))
 
 
 def in_use() -> Library | None:
-    """The library that our programs are linked with; `None` where it cannot be asked."""
+    """Return the library that Octant's programs are linked with; `None` if it cannot be determined."""
     try:
         return library_of(linked(), os.environ)
     except (Refusal, ValueError):
@@ -91,10 +91,10 @@ def in_use() -> Library | None:
 
 
 def crash_signal(outcome: ProcessOutcome) -> str:
-    """The name of the signal with which a program crashed, or "".
+    """Return the name of the signal that ended a program, or "".
 
-    Launchers print it, or pass it on as -N, as a shell does (128 + N), or as N. Where N is an exit code of ours, only
-    what is printed is believed.
+    Launchers print the signal N or return -N, 128 + N (as a shell does) or N. If N is an exit code of Octant, only
+    printed signals are used.
     """
     found = {number: one for one in _CRASHES for number in (-one, 128 + one, one) if number not in set(Exit)}
     crashed = {int(one): one for one in _CRASHES}.get(outcome.signal_of_rank) or found.get(outcome.code)
@@ -102,37 +102,37 @@ def crash_signal(outcome: ProcessOutcome) -> str:
 
 
 def unfinished_text(launch: Launch, outcome: ProcessOutcome) -> str:
-    """Why a launch whose patterns run alone did not end as it should: a sentence with library and ranks.
+    """Return why a launch with a single pattern timed out or crashed, with library and ranks.
 
-    Empty where it neither hung nor crashed.
+    "" if it did neither.
     """
     crash = crash_signal(outcome)
     if not outcome.timed_out and not crash:
         return ""
     library = in_use()
-    how = f"no end after {waited_text(outcome.seconds)}" if outcome.timed_out else crash
+    how = f"timed out after {waited_text(outcome.seconds)}" if outcome.timed_out else crash
     ranks = launch.request.shape.ranks
     where = f"{library.title if library else 'MPI'}, {counted(ranks, 'rank')}"
-    text = f"{'hangs' if outcome.timed_out else 'crashes'} here ({where}: {how}) and is not started again"
+    text = f"{'hangs' if outcome.timed_out else 'crashes'} on this system ({where}: {how}) and is not repeated"
     kinds: tuple[Kind, ...] = ("hang", "slow") if outcome.timed_out else ("crash",)
     known = _known(library, kinds, launch.request.subject.workload, launch.started_knobs, ranks)
-    hint = "if it is only slow, try a longer --timeout" if outcome.timed_out else ""
+    hint = "if it is only slow, use a longer --timeout" if outcome.timed_out else ""
     return "; ".join(filter(None, [text, known.text if known else hint]))
 
 
 def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
-    """The known faults that wrong answers of points match, each once, in words with its library."""
+    """Return the known bugs that explain wrong results of points, each once, as text with the library."""
     found: dict[str, None] = {}
     for point in points:
         library = None if point.passed or point.ranks is None else library_named(point.process.mpi)
         fault = _known(library, ("wrong data",), point.workload, point.knobs, point.ranks or 0)
         if library and fault:
-            found[f"{library.title}: the wrong answer of {point.workload} is {fault.text}"] = None
+            found[f"{library.title}: the wrong result of {point.workload} is {fault.text}"] = None
     return found
 
 
 def library_named(banner: str) -> Library | None:
-    """The library that calls itself so in a record; `None`: not one that is known."""
+    """Return the library of a version banner in a record; `None` if it is not known."""
     try:
         return Library(*library_and_version(banner))
     except ValueError:
@@ -140,9 +140,9 @@ def library_named(banner: str) -> Library | None:
 
 
 def safe_requests(requests: Iterable[Request], library: Library) -> tuple[tuple[Request, ...], tuple[str, ...]]:
-    """The requests without the cells that a fault of the library concerns, and the reasons, each once.
+    """Return the requests without the cells that a known bug of the library affects, and the reasons, each once.
 
-    Faults that our programs go round are no reason.
+    Bugs that Octant's programs avoid are not a reason.
     """
     kept: list[Request] = []
     reasons: dict[str, None] = {}
@@ -152,7 +152,7 @@ def safe_requests(requests: Iterable[Request], library: Library) -> tuple[tuple[
             known = [fault for fault in of_library(library) if not fault.avoided]
             if fault := _first(known, request.subject.workload, {**defaults, **cell}, request.shape.ranks):
                 concerned.append(cell)
-                reasons[f"{request.subject.workload} is left out in part: {fault.text}"] = None
+                reasons[f"configurations of {request.subject.workload} are skipped: {fault.text}"] = None
         kept += [replace(request, knobs=launch.started_knobs) for launch in Launch(request).without(concerned)]
     return tuple(kept), tuple(reasons)
 
@@ -167,7 +167,7 @@ def _known(
 
 
 def _first(known: Sequence[Fault], workload: str, knobs: Mapping[str, str], ranks: int) -> Fault | None:
-    """The first that concerns a cell of these knobs, whose values may be lists."""
+    """Return the first bug that affects a cell of these knobs, whose values may be lists."""
     cells = cells_of(knobs)
     return next((fault for fault in known if any(fault.concerns(workload, cell, ranks) for cell in cells)), None)
 
@@ -185,7 +185,7 @@ def _fits(condition: str, value: str) -> bool:
 
 
 def _number(word: str) -> int | None:
-    """A number, or a size in bytes; `None`: another word."""
+    """Return a number or a size in bytes; `None` for other words."""
     try:
         return parse_bytes(word)
     except ValueError:

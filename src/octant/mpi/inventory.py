@@ -1,4 +1,4 @@
-"""The control variables of an MPI library, read live: from our probe, `mpivars`, `ompi_info` or `impi_info`."""
+"""Control variables of an installed MPI library, from Octant's probe, `mpivars`, `ompi_info` or `impi_info`."""
 
 import functools
 import json
@@ -23,30 +23,30 @@ _VERSIONS: tuple[tuple[str, LibraryName], ...] = (
 _TRUTHS = {"true": "1", "yes": "1", "on": "1", "enabled": "1", "false": "0", "no": "0", "off": "0", "disabled": "0"}
 PROBE = "mpi-probe"
 LIBRARIES = ("auto", "mpich", "openmpi", "intelmpi")
-"""What `inventory` can ask."""
+"""Libraries that `inventory` supports."""
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """The names that one library knows, with their current values; `aliases` map to the current names."""
+    """The control variables of a library with their current values; `aliases` map to current names."""
 
     library: LibraryName
     version: str
     values: Mapping[str, str]
     aliases: Mapping[str, str] = field(default_factory=dict)
     device: str = ""  # of MPICH: "ch4:ucx ofi"
-    kinds: Mapping[str, str] = field(default_factory=dict)  # "integer", "real" or "text", where the library says so
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the values of those that have names
+    kinds: Mapping[str, str] = field(default_factory=dict)  # "integer", "real" or "text", if stated
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # named values of enumerations
 
 
 def parse_mpivars(text: str, version: str) -> Inventory:
-    """MPICH's inventory from the output of `mpivars`."""
+    """Parse the output of `mpivars` of MPICH."""
     found = re.findall(r"^\s*(MPIR_CVAR_\w+)\s*=([^\t\n]*)\t", text, re.MULTILINE)
     return Inventory("mpich", version, {name: value.strip() for name, value in found})
 
 
 def parse_ompi_info(text: str) -> Inventory:
-    """Open MPI's inventory from the output of `ompi_info --all --parsable`."""
+    """Parse the output of `ompi_info --all --parsable` of Open MPI."""
     values = dict(re.findall(r"^mca:[^:]*:[^:]*:param:([^:]+):value:(.*)$", text, re.MULTILINE))
     pairs = re.findall(r"^mca:[^:]*:[^:]*:param:([^:]+):synonym:name:(.*)$", text, re.MULTILINE)
     version = re.search(r"^ompi:version:full:(.*)$", text, re.MULTILINE)
@@ -54,18 +54,18 @@ def parse_ompi_info(text: str) -> Inventory:
 
 
 def parse_impi_info(text: str, version: str) -> Inventory:
-    """Intel MPI's inventory from the output of `impi_info -a -e`: names without values, since it shows none in use."""
+    """Parse the output of `impi_info -a -e` of Intel MPI, which has no current values."""
     return Inventory("intelmpi", version, dict.fromkeys(re.findall(r"^([A-Z]\w+) *$", text, re.MULTILINE), ""))
 
 
 def parse_probe(text: str) -> Inventory:
-    """The inventory of the library that our programs are linked with, from what `octant-mpi-probe describe` says.
+    """Parse the output of `octant-mpi-probe describe`: the library that Octant's programs are linked with.
 
     Raises:
-        ValueError: it is not what the probe says, or the library is none that is known.
+        ValueError: invalid output, or an unknown library.
     """
-    said = json.loads(text)
-    banner, variables = said["library"], said["variables"]
+    document = json.loads(text)
+    banner, variables = document["library"], document["variables"]
     name, version = library_and_version(banner)
     device = re.search(r"MPICH Device:\s*(.+)", banner)
     return Inventory(
@@ -76,21 +76,21 @@ def parse_probe(text: str) -> Inventory:
 
 
 def library_and_version(banner: str) -> tuple[LibraryName, str]:
-    """Which library says this of itself (`MPI_Get_library_version`), and its version.
+    """Return the library and version of a banner of `MPI_Get_library_version`.
 
     Raises:
-        ValueError: none that is known.
+        ValueError: the library is not known.
     """
     for pattern, name in _VERSIONS:
         if found := re.search(pattern, banner):
             return name, found[1]
-    raise ValueError(f"the library calls itself {(banner.splitlines() or [''])[0]!r}")
+    raise ValueError(f"unknown MPI library {(banner.splitlines() or [''])[0]!r}")
 
 
-def agrees(asked: str, spellings: Sequence[str]) -> bool:
-    """Whether the value that a library reads back, in any of its spellings, is the one that it was given."""
+def agrees(requested: str, spellings: Sequence[str]) -> bool:
+    """Return whether a value that was read back, in any of its spellings, is the requested one."""
     known = [_plain(spelling) for spelling in spellings]
-    return _plain(asked) in known
+    return _plain(requested) in known
 
 
 def _plain(text: str) -> str:
@@ -98,15 +98,15 @@ def _plain(text: str) -> str:
 
 
 def inventory(library: str = "auto") -> Inventory:
-    """The inventory of the library beside this Python or on PATH; `auto` takes the first that is installed.
+    """Return the inventory of the library of this Python environment or on PATH; `auto` uses the first one installed.
 
     Raises:
-        Refusal: none of `LIBRARIES`.
-        ValueError: its tool does not answer.
+        Refusal: the name is not one of `LIBRARIES`.
+        ValueError: the tool is not installed or fails.
     """
     if library not in LIBRARIES:
         hint = suggestion(library, LIBRARIES)
-        raise Refusal(f"cannot ask the MPI library {library!r} (no such library here); {hint}", Exit.WRONG_WORD)
+        raise Refusal(f"unknown MPI library {library!r}; {hint}", Exit.WRONG_WORD)
     if library in ("auto", "mpich"):
         text, version = _output("mpivars"), re.search(r"MPICH Version:\s*(\S+)", _output("mpichversion"))
         found = parse_mpivars(text, version[1] if version else "")
@@ -117,11 +117,9 @@ def inventory(library: str = "auto") -> Inventory:
         if found.values:
             return found
     if library in ("auto", "intelmpi"):
-        beside = Path(tool("impi_info") or "impi_info").with_name(
-            "mpiexec.hydra"
-        )  # others have a launcher of that name
-        said = _output(str(beside), "--version")
-        version = re.search(r"Intel\(R\) MPI Library.*Version (\S+)", said)
+        # other libraries also have a launcher of that name
+        launcher = Path(tool("impi_info") or "impi_info").with_name("mpiexec.hydra")
+        version = re.search(r"Intel\(R\) MPI Library.*Version (\S+)", _output(str(launcher), "--version"))
         found = parse_impi_info(_output("impi_info", "-a", "-e"), version[1] if version else "")
         if found.values:
             return found
@@ -129,7 +127,7 @@ def inventory(library: str = "auto") -> Inventory:
         "auto": "mpivars or ompi_info", "mpich": "mpivars", "openmpi": "ompi_info", "intelmpi": "impi_info",
     }[library]  # fmt: skip
     raise ValueError(
-        f"cannot read the settings of the MPI library ({tools} is missing or does not answer); try --library"
+        f"cannot read the settings of the MPI library: {tools} is not installed or fails; try another --library"
     )
 
 
@@ -140,26 +138,27 @@ def _output(name: str, *words: str) -> str:
 
 
 def linked() -> Inventory:
-    """The library that our programs are linked with, as one of them says; asked once for each state of the program and
-    of what finds libraries.
+    """Return the inventory of the library that Octant's programs are linked with.
+
+    The probe runs once for each state of the program and of LD_LIBRARY_PATH.
 
     Raises:
-        Refusal: the probe is not installed or does not answer.
+        Refusal: the probe is not installed or fails.
     """
     program = build.find(PROBE)
-    return _asked(program, program.stat().st_mtime_ns, os.environ.get("LD_LIBRARY_PATH", ""))
+    return _describe(program, program.stat().st_mtime_ns, os.environ.get("LD_LIBRARY_PATH", ""))
 
 
 @functools.cache
-def _asked(program: Path, _time_ns: int, _folders: str) -> Inventory:
-    """Settings of the environment are kept from it: one that aborts the library would hide its name."""
+def _describe(program: Path, _time_ns: int, _folders: str) -> Inventory:
+    """Run the probe without MPI settings of the environment, since they may abort the library."""
     ours = [name for name in os.environ if name.startswith(("MPIR_CVAR_", "OMPI_MCA_", "UCX_", "FI_", "I_MPI_"))]
     code, text = answer([str(program), "describe"], dict.fromkeys(ours), timeout_s=30)
     try:
         if code:
-            raise ValueError(text or f"it ended with exit code {code}")
+            raise ValueError(text or f"exit code {code}")
         return parse_probe(text)
     except (ValueError, KeyError) as error:
         raise Refusal(
-            f"cannot ask {program} which MPI library it is linked with ({error}); try `make setup`"
+            f"cannot determine the MPI library of {program} ({error}); build it again with `make setup`"
         ) from error

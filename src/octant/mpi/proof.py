@@ -1,6 +1,6 @@
-"""What settings of the MPI library do here: a probe is started with them, and without, before anything is measured.
+"""Verification of MPI settings: before a measurement, a probe runs with and without the settings.
 
-Reading a variable back proves that its name was spelled right; only its effect proves that the library obeys it.
+A variable that is read back has a correct name; only an observed effect shows that the library uses it.
 """
 
 import functools
@@ -17,66 +17,66 @@ from octant.launch.execute import execute
 from octant.mpi.inventory import PROBE, agrees
 from octant.mpi.knobs import select_mpi_variables
 from octant.mpi.neutral import Library, acts_between_nodes_only
-from octant.mpi.settings import MpiSettings, LaunchSetting
+from octant.mpi.settings import LaunchSetting, MpiSettings
 from octant.store import ProvenSetting, scratch
 from octant.store.environment import may_be_recorded
 from octant.units import bytes_text, si_text
 
 READ_BACK = "OCTANT_MPI_SETTINGS"
-"""Names, with commas between, the environment variables whose values our programs read back from the library."""
+"""Environment variable with a comma-separated list of the variables that Octant's programs read back."""
 _TIMEOUT_S = 60.0
 _READ_TODAY = ("MPIR_CVAR_", "OMPI_MCA_", "OMPI_MPI_", "I_MPI_", "UCX_", "FI_")
 _APART = 3.0
-"""Latency of 8 bytes on one node through the network over that through memory; 5 to 40 were seen."""
+"""Minimum ratio of 8-byte latencies through network and shared memory within a node; observed: 5 to 40."""
 _NETWORK_S = 0.5e-6
-"""No adapter delivers 8 bytes sooner, not even to its own host; memory seldom needs as much."""
+"""Lower limit of the 8-byte latency through a network adapter; shared memory is usually faster."""
 _MEMORY_S = 2e-6
-"""Shared memory takes less for 8 bytes if both ranks run; a default that took longer was disturbed."""
-_LARGEST_COPY = 4 << 20  # a message that every library copies once, where it ever does
+"""Upper limit of the 8-byte latency through shared memory; a slower default measurement was disturbed."""
+_LARGEST_COPY = 4 << 20  # size of a message that each library with single copies copies once
 _WAITS = {"poll": (False, False), "yield": (True, False), "sleep": (False, True)}
-_MANY = 100  # calls while a rank waits 0.2 s: thousands were seen of a library that yields, hundreds where it sleeps
+_MANY = 100  # calls in a wait of 0.2 s; observed: thousands if the library yields, hundreds if it sleeps
 
 
 _LEAVE_MEMORY = {"MPIR_CVAR_NOLOCAL", "MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_ODD_EVEN_CLIQUES", "OMPI_MCA_btl"}
-"""Variables with which messages within a node may leave shared memory."""
-BETWEEN_NODES = "it acts on messages between nodes; ranks of one node exchange theirs through shared memory"
-"""The effect of a setting that has none within a node."""
+"""Variables that may disable shared memory within a node."""
+BETWEEN_NODES = "affects only messages between nodes; ranks of one node use shared memory"
+"""Stated effect of a setting without effect within a node."""
 
 
 class CannotStartError(RuntimeError):
-    """MPI does not start with these settings; the message is what was said."""
+    """MPI does not start with these settings; the message is the output of the library."""
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """What the probe saw; what it was not asked for, or cannot see with one rank, is `None`."""
+    """Observations of the probe; `None` if not requested, or not observable with one rank."""
 
     ranks: int
-    node_ranks: int  # that share memory with rank 0, as the library says
+    node_ranks: int  # ranks that share memory with rank 0, as reported by the library
     thread_level: str
     threads: int  # of rank 0's process
     read_back: Mapping[str, tuple[str, ...]]
     latency_s: float | None = None  # of 8 bytes, one way
-    edge: int | None = None  # bytes of the largest message that is sent at once; -1: no end was found
-    copies_below: int | None = None  # calls that copy between processes, in messages one byte below the threshold
+    edge: int | None = None  # bytes of the largest eager message; -1: no limit found
+    copies_below: int | None = None  # calls that copy between processes, for messages one byte below the threshold
     copies_at: int | None = None
     wait: Mapping[str, float] | None = None
     refuses_negative_count: bool | None = None
-    said: str = ""  # the end of what the library printed
+    said: str = ""  # end of the output of the library
 
 
 ProbeStarter = Callable[[Mapping[str, str], Sequence[str]], ProbeResult]
-"""Starts the probe with these variables and words."""
+"""Function that runs the probe with variables and arguments."""
 
 
 def prove(
     words: MpiSettings, library: Library, start: ProbeStarter, environment: Mapping[str, str]
 ) -> tuple[ProvenSetting, ...]:
-    """What the settings of a launch do here.
+    """Return the verified settings of a launch.
 
     Args:
-        start: starts the probe.
-        environment: settings that every rank finds in its environment anyway (`set_outside`).
+        start: runs the probe.
+        environment: settings in the environment of each rank (`set_outside`).
 
     Raises:
         Refusal: MPI does not start with them.
@@ -92,7 +92,7 @@ def prove(
     proven += [_from_read_back(f"{name}={value}", {name: value}, found) for name, value in raw.items()]
     if _through_shared_memory(words, found, environment):
         proven = [_of_one_node(one, library) for one in proven]
-    if _fallen_back(words, library, found, plain):  # once more: on a busy machine memory can be slow for a while
+    if _fallen_back(words, library, found, plain):  # repeated, since shared memory may be slow on a busy machine
         found = _sooner(found, start(words.variables, []))
     if caveat := _fallen_back(words, library, found, plain):
         first = proven[0] if proven else ProvenSetting("", environment, found.read_back, "launch")
@@ -101,23 +101,23 @@ def prove(
 
 
 def _through_shared_memory(words: MpiSettings, found: ProbeResult, environment: Mapping[str, str]) -> bool:
-    """Whether ranks of one node exchange their messages through shared memory, as by default."""
-    asked = {(one.setting.name, one.value.text) for one in words.settings}
-    off = {("shared-memory", "no"), ("wait-mode", "sleep"), ("asynchronous-progress", "yes")} & asked
+    """Return whether ranks of one node communicate through shared memory, which is the default."""
+    requested = {(one.setting.name, one.value.text) for one in words.settings}
+    off = {("shared-memory", "no"), ("wait-mode", "sleep"), ("asynchronous-progress", "yes")} & requested
     names = {*words.variables, *environment}
-    off_by_name = _LEAVE_MEMORY & names or any(name == "pretended-nodes" for name, _value in asked)
+    off_by_name = _LEAVE_MEMORY & names or any(name == "pretended-nodes" for name, _value in requested)
     return found.node_ranks > 1 and not off and not off_by_name
 
 
 def _of_one_node(one: ProvenSetting, library: Library) -> ProvenSetting:
-    """The setting, with the remark that it has no effect within a node where all that it sets is for others."""
+    """Return the setting, with the stated effect `BETWEEN_NODES` if it affects only messages between nodes."""
     if one.effect or not one.variables or not all(acts_between_nodes_only(name, library) for name in one.variables):
         return one
     return replace(one, effect=BETWEEN_NODES)
 
 
 def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
-    """The MPI settings of an environment; what Open MPI's launcher told a rank is none."""
+    """Return the MPI settings of an environment; variables from the launcher of Open MPI are not settings."""
     if "OMPI_COMM_WORLD_SIZE" in environment:
         return {}
     names = (name for name in select_mpi_variables(environment) if name.startswith(_READ_TODAY))
@@ -125,34 +125,34 @@ def set_outside(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def text(one: ProvenSetting, library: Library) -> str:
-    """A line for people: what a setting sets, and how far that was proven."""
-    given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "nothing to set"
-    how = {"effect": "proven", "read-back": "read back", "launch": "MPI starts with it, no more is known"}[one.proof]
+    """Return a line with the variables of a setting and the result of its verification."""
+    given = " ".join(f"{name}={value}" for name, value in one.variables.items()) or "no variable set"
+    how = {"effect": "verified", "read-back": "read back", "launch": "MPI starts; effect not verified"}[one.proof]
     how = "no effect within a node" if one.effect == BETWEEN_NODES else how
-    how = "NOT AS ASKED" if one.caveat else how
+    how = "request not met" if one.caveat else how
     seen = f"{how}: {one.effect}" if one.effect and one.variables else one.effect or how
     return f"{one.asked or 'the environment'} on {library.title}: {given} ({seen})"
 
 
 def _by_default(start: ProbeStarter, words: Sequence[str], environment: Mapping[str, str]) -> ProbeResult:
-    """What the probe sees without any setting; with those of the environment where MPI does not start without them."""
+    """Run the probe without settings, or with those of the environment if MPI does not start without them."""
     try:
         return start(dict.fromkeys(environment, ""), words)
     except CannotStartError as error:
         if not environment:
-            raise Refusal(f"cannot run (MPI does not start here: {error}); try octant doctor") from error
+            raise Refusal(f"cannot run: MPI does not start ({error}); see octant doctor") from error
     try:
         return start({}, words)
     except CannotStartError as error:
-        why = f"MPI starts neither with nor without what the environment sets: {error}"
-        raise Refusal(f"cannot run ({why}); try octant doctor") from error
+        why = f"MPI starts neither with nor without the settings of the environment ({error})"
+        raise Refusal(f"cannot run: {why}; see octant doctor") from error
 
 
 def starter(launcher: str = "", folder: Path | None = None) -> ProbeStarter:
-    """Starts the probe as the ranks of a launch are started: two of them, or one where two cannot be.
+    """Return a function that runs the probe with the launcher: two ranks, or one if two do not fit.
 
     Args:
-        folder: takes what they saw for a moment, and has to be the same on all hosts; `None`: they are on this host.
+        folder: folder for temporary output, shared by all hosts; `None`: the ranks run on this host.
     """
     return functools.partial(_start, launcher, folder)
 
@@ -166,7 +166,7 @@ def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], wor
         try:
             size = launchers.JobSize(2, exported=exported)
             line = launchers.launcher(launchers.chosen(launcher, size)).command(command, size)
-        except Refusal:  # no launcher, or too few hardware threads for two ranks that spin
+        except Refusal:  # no launcher, or too few hardware threads for two polling ranks
             line = command
         unset = [name for name, value in variables.items() if not value]
         given = {name: value for name, value in variables.items() if value}
@@ -177,27 +177,28 @@ def _start(launcher: str, shared: Path | None, variables: Mapping[str, str], wor
             seen: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             cause = "" if outcome.timed_out else _first_cause(outcome.errors)
-            raise CannotStartError(cause or outcome.reason or "it left nothing behind") from None
+            raise CannotStartError(cause or outcome.reason or "the probe wrote no output") from None
     read_back = {name: tuple(spellings) for name, spellings in seen.pop("read_back").items()}
     return ProbeResult(**seen, read_back=read_back, said=outcome.errors)
 
 
 def _first_cause(text: str) -> str:
-    """The line of a library's output that says most."""
+    """Return the most informative line of a library's output."""
     lines = [line.strip() for line in text.splitlines() if re.search("[a-z]", line)]
-    for telling in (r"failed|ssert|no active", r"rror|nvalid|No |not |annot|unable"):
-        if found := [line for line in lines if re.search(telling, line)]:
+    for pattern in (r"failed|ssert|no active", r"rror|nvalid|No |not |annot|unable"):
+        if found := [line for line in lines if re.search(pattern, line)]:
             return found[0][:200]
     return (lines or [""])[0][:200]
 
 
 def _no_start(words: MpiSettings, error: CannotStartError) -> Refusal:
     if not words.variables:
-        why = f"MPI does not start with what the environment sets: {error}"
-        return Refusal(f"cannot run ({why}); unset it", Exit.NOT_SUPPORTED)
-    asked = [one.asked for one in words.settings if one.variables] or [f"{n}={v}" for n, v in words.variables.items()]
-    why = f"MPI does not start with it: {error}"
-    return Refusal(f"cannot set {' '.join(asked)} ({why}); leave it out", Exit.NOT_SUPPORTED)
+        why = f"MPI does not start with the settings of the environment ({error})"
+        return Refusal(f"cannot run: {why}; unset them", Exit.NOT_SUPPORTED)
+    requests = [one.asked for one in words.settings if one.variables]
+    requests = requests or [f"{name}={value}" for name, value in words.variables.items()]
+    why = f"MPI does not start with this setting ({error})"
+    return Refusal(f"cannot set {' '.join(requests)}: {why}; omit it", Exit.NOT_SUPPORTED)
 
 
 def _requests(words: MpiSettings, name: str) -> bool:
@@ -205,7 +206,7 @@ def _requests(words: MpiSettings, name: str) -> bool:
 
 
 def _probe_words(one: LaunchSetting) -> list[str]:
-    """What the probe is to look at for a setting."""
+    """Return the arguments of the probe for a setting."""
     name, number = one.setting.name, one.value.number
     if name == "eager-limit" or (name == "bulk-threshold" and not _openmpi(one)):
         return [f"edge={(number or 0) - (name == 'bulk-threshold')}"]
@@ -219,24 +220,25 @@ def _openmpi(one: LaunchSetting) -> bool:
 
 
 def _judge(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> ProvenSetting:
-    """What the probe says about a setting: its effect where it shows one, else what was read back."""
+    """Return the verification of a setting: its effect if observable, else its read-back."""
     seen = _EFFECTS[one.setting.name](one, found, plain) if one.setting.name in _EFFECTS else None
     by_reading = _from_read_back(one.asked, one.variables, found)
     if seen is None:
         return by_reading
-    effect, as_asked = seen
-    caveat = "" if as_asked else f"{one.asked} asked: {effect}"
+    effect, is_met = seen
+    caveat = "" if is_met else f"{one.asked} requested: {effect}"
     return ProvenSetting(one.asked, one.variables, by_reading.read_back, "effect", effect, caveat or by_reading.caveat)
 
 
-def _from_read_back(asked: str, variables: Mapping[str, str], found: ProbeResult) -> ProvenSetting:
+def _from_read_back(request: str, variables: Mapping[str, str], found: ProbeResult) -> ProvenSetting:
     read = {name: found.read_back[name] for name in variables if name in found.read_back}
-    wrong = [f"{n} reads back {read[n][-1]}" for n in read if not agrees(variables[n], read[n])]
+    wrong = [f"{n} is {read[n][-1]}" for n in read if not agrees(variables[n], read[n])]
     unused = [line for line in found.said.splitlines() if "unused environment variable" in line]
-    wrong += [f"UCX says that it does not use {n}" for n in variables if any(n in line for line in unused)]
-    effect = "" if variables else "the library's default"
+    wrong += [f"UCX does not use {n}" for n in variables if any(n in line for line in unused)]
+    effect = "" if variables else "default of the library"
     proof = "read-back" if variables and set(read) == set(variables) else "launch"
-    return ProvenSetting(asked, variables, read, proof, effect, f"{asked} asked: {', '.join(wrong)}" if wrong else "")
+    caveat = f"{request} requested: {', '.join(wrong)}" if wrong else ""
+    return ProvenSetting(request, variables, read, proof, effect, caveat)
 
 
 def _with_caveat(one: ProvenSetting, caveat: str) -> ProvenSetting:
@@ -245,14 +247,14 @@ def _with_caveat(one: ProvenSetting, caveat: str) -> ProvenSetting:
 
 
 def _fallen_back(words: MpiSettings, library: Library, found: ProbeResult, plain: ProbeResult) -> str:
-    """Whether messages within the node no longer go through memory, although nothing asked for that."""
+    """Return a caveat if messages within the node do not use shared memory although no setting requested that."""
     away = {"shared-memory": "no", "pretended-nodes": None, "wait-mode": "sleep", "asynchronous-progress": "yes"}
     if any(one.setting.name in away and away[one.setting.name] in (None, one.value.text) for one in words.settings):
         return ""
     if found.latency_s is None or not plain.latency_s or _through_memory(found.latency_s, plain.latency_s):
         return ""
     ratio = f"{si_text(found.latency_s, 's', 2)} for 8 bytes, {si_text(plain.latency_s, 's', 2)} without these settings"
-    return f"messages within the node leave shared memory, which {library.title} does without a message ({ratio})"
+    return f"{library.title} no longer uses shared memory for messages within the node ({ratio})"
 
 
 def _through_memory(latency_s: float, plain_s: float) -> bool:
@@ -260,19 +262,19 @@ def _through_memory(latency_s: float, plain_s: float) -> bool:
 
 
 def _sooner(found: ProbeResult, again: ProbeResult) -> ProbeResult:
-    """What was found, with the lesser of both latencies."""
+    """Return the first result with the lower of both latencies."""
     return replace(found, latency_s=min((s for s in (found.latency_s, again.latency_s) if s is not None), default=None))
 
 
 Effect = tuple[str, bool] | None
-"""What was seen, and whether it is what was asked; `None`: this probe could not see it."""
+"""Observation, and whether the request is met; `None`: not observable with this probe."""
 
 
 def _edge(one: LaunchSetting, found: ProbeResult, _plain: ProbeResult) -> Effect:
     if found.edge is None:
         return None
     wanted = (one.value.number or 0) - (one.setting.name == "bulk-threshold")
-    largest = {-1: "messages of any size are sent at once", -2: "no message is sent at once"}
+    largest = {-1: "messages of all sizes are eager", -2: "no message is eager"}
     return largest.get(found.edge, f"the largest eager message is {found.edge} B"), found.edge == wanted
 
 
@@ -280,7 +282,7 @@ def _memory(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effec
     if found.latency_s is None or not plain.latency_s or plain.latency_s > _MEMORY_S:
         return None
     through_memory = _through_memory(found.latency_s, plain.latency_s)
-    text = f"8 bytes take {si_text(found.latency_s, 's', 2)}, by default {si_text(plain.latency_s, 's', 2)}"
+    text = f"latency of 8 bytes {si_text(found.latency_s, 's', 2)}, by default {si_text(plain.latency_s, 's', 2)}"
     return text, through_memory == (one.value.text == "yes")
 
 
@@ -289,8 +291,8 @@ def _copies(one: LaunchSetting, found: ProbeResult, _plain: ProbeResult) -> Effe
         return None
     if one.value.number is None:
         size = bytes_text(_LARGEST_COPY)
-        return f"{found.copies_at} single copies in messages of {size}", found.copies_at == 0
-    text = f"{found.copies_below} single copies one byte below, {found.copies_at} at it"
+        return f"{found.copies_at} single copies for messages of {size}", found.copies_at == 0
+    text = f"{found.copies_below} single copies one byte below the threshold, {found.copies_at} at the threshold"
     return text, found.copies_below == 0 and found.copies_at > 0
 
 
@@ -330,7 +332,7 @@ def _nodes(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect
 
 def _said(one: LaunchSetting, found: ProbeResult, plain: ProbeResult) -> Effect:
     more = len(found.said) > len(plain.said)
-    return ("more is printed" if more else "no more is printed"), more == (one.value.text in ("2", "3"))
+    return ("more output" if more else "no additional output"), more == (one.value.text in ("2", "3"))
 
 
 _EFFECTS: Mapping[str, Callable[[LaunchSetting, ProbeResult, ProbeResult], Effect]] = {
@@ -345,4 +347,4 @@ _EFFECTS: Mapping[str, Callable[[LaunchSetting, ProbeResult, ProbeResult], Effec
     "pretended-nodes": _nodes,
     "verbosity": _said,
 }
-"""What shows the effect of a setting; of the others only what was read back, or that MPI starts, is known."""
+"""Functions that observe the effect of a setting; other settings are only read back, or MPI starts with them."""

@@ -1,4 +1,4 @@
-"""`--mpi NAME=VALUE`: settings of the MPI library, as the variables under which the library in use reads them."""
+"""`--mpi NAME=VALUE`: settings of the MPI library, converted to variables of the library in use."""
 
 import os
 import re
@@ -27,15 +27,15 @@ from octant.mpi.neutral import CannotExpressError, Library, NeutralSetting, Sett
 class LaunchSetting:
     """One neutral setting of a launch."""
 
-    asked: str  # "eager-limit=65536", in the setting's own unit
+    asked: str  # "eager-limit=65536", in the unit of the setting
     setting: NeutralSetting
     value: SettingValue
-    variables: Mapping[str, str]  # what it sets; empty: it is the library's default
+    variables: Mapping[str, str]  # variables that it sets; empty: the value is the default of the library
 
 
 @dataclass(frozen=True)
 class MpiSettings:
-    """What the ranks find in their environment, and what was asked but would have no effect here."""
+    """Variables for the environment of the ranks, and requested settings without effect."""
 
     variables: Mapping[str, str]
     without_effect: tuple[str, ...]
@@ -48,17 +48,17 @@ def read(
     environment: Mapping[str, str] | None = None,
     devices: Sequence[str] | None = None,
 ) -> MpiSettings:
-    """The settings for the library in use. Names: neutral (`eager-limit`), or any library's own.
+    """Return the settings for the library in use. Names are neutral (`eager-limit`) or those of any library.
 
-    What the library would ignore is left out, so that it is never measured as if it had an effect.
+    Settings that the library would ignore are omitted, so that no run is attributed to them.
 
     Args:
-        environment: what the ranks find in theirs anyway; `None`: ours.
-        devices: the network devices there are; `None`: this system's.
+        environment: environment of the ranks; `None`: that of this process.
+        devices: available network devices; `None`: those of this system.
 
     Raises:
-        Refusal: no NAME=VALUE; a name that no MPI library reads, most likely a typo; a value that cannot be read; a
-            setting that the library cannot express; or two that contradict each other.
+        Refusal: not NAME=VALUE; a name that no MPI library reads; an invalid value; a setting that the library does
+            not support; or two settings that contradict each other.
     """
     plain, asked = _split(words, inventory)
     ours = os.environ if environment is None else environment
@@ -86,28 +86,28 @@ def read(
 
 
 def known_devices() -> list[str]:
-    """The network devices of this system, by name."""
+    """Return the names of the network devices of this system."""
     return sorted(path.name for folder in ("net", "infiniband") for path in Path("/sys/class", folder).glob("*"))
 
 
 def _check_devices(setting: NeutralSetting, value: SettingValue, devices: Sequence[str]) -> None:
-    """A library may use another device without a message. Networks in numbers (`10.0.0.0/8`) are left to it."""
+    """Refuse unknown devices, for which a library may silently use another; networks (`10.0.0.0/8`) are not checked."""
     names = value.text.split(",") if setting.kind == "names" else ()
     for name in names:
         if name.partition(":")[0] not in devices and "/" not in name:
-            why = f"there is no network device {name} here"
+            why = f"this system has no network device {name}"
             raise Refusal(
-                f"cannot set {setting.name}={value.text} ({why}); try {', '.join(devices)}", Exit.NOT_SUPPORTED
+                f"cannot set {setting.name}={value.text}: {why}; use {', '.join(devices)}", Exit.NOT_SUPPORTED
             )
 
 
 def _off_path(names: Iterable[str], library: Library) -> list[Problem]:
-    """Names that only another path of messages reads: they read back, and change nothing."""
+    """Return problems of variables that only another transport uses; they are read back without effect."""
     found = []
     for name in names:
         wanted = next((path for pattern, path in _OF_PATHS if re.match(pattern, name)), library.path)
         if library.path and wanted != library.path:
-            text = f"{name} has no effect: messages go through {library.path}, not {wanted} (see transport)"
+            text = f"{name} has no effect: messages use {library.path}, not {wanted}; set transport={wanted}"
             found.append(Problem(name, text, False))
     return found
 
@@ -116,11 +116,11 @@ _OF_PATHS = ((r"MPIR_CVAR_(CH4_)?OFI_|FI_", "ofi"), (r"MPIR_CVAR_(CH4_)?UCX_|UCX
 
 
 def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: bool | None = None) -> Library:
-    """The library as settings depend on it.
+    """Return the properties of the library on which settings depend.
 
     Args:
-        variables: what the ranks will find in their environment; some of it chooses the path of messages.
-        infiniband: whether there is such an adapter; `None`: look.
+        variables: environment of the ranks, which may select the transport.
+        infiniband: whether the system has an InfiniBand adapter; `None`: detect it.
     """
     if infiniband is None:
         infiniband = any(Path("/sys/class/infiniband").glob("*"))
@@ -139,7 +139,7 @@ def library_of(inventory: Inventory, variables: Mapping[str, str], infiniband: b
 def _settings(
     asked: Sequence[tuple[NeutralSetting, SettingValue]], inventory: Inventory, environment: Mapping[str, str]
 ) -> list[tuple[LaunchSetting, dict[str, VariableValue]]]:
-    """Each with its variables. What chooses the path comes first, and what counts cells after what sizes them."""
+    """Return each setting with its variables, in the order: transport, others, numbers of cells."""
     order = {"transport": 0, "receive-buffer": 2}
     found: list[tuple[LaunchSetting, dict[str, VariableValue]]] = []
     together: dict[str, VariableValue] = {}
@@ -157,19 +157,19 @@ def _settings(
 def _split(
     words: Sequence[str], inventory: Inventory
 ) -> tuple[dict[str, str], list[tuple[NeutralSetting, SettingValue]]]:
-    """The library's own variables, and the neutral settings with their values."""
+    """Return the variables of libraries, and the neutral settings with their values."""
     plain: dict[str, str] = {}
     asked: dict[str, tuple[NeutralSetting, SettingValue]] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name or not value:
-            raise Refusal(f"cannot read {word!r} (not of the form NAME=VALUE); try eager-limit=64KiB", Exit.WRONG_WORD)
+            raise Refusal(f"{word!r} is not of the form NAME=VALUE; example: eager-limit=64KiB", Exit.WRONG_WORD)
         setting = neutral.find(name)
         key = setting.name if setting else _variable(name, inventory)
         if setting and setting.kind == "algorithm":
             key += f":{value.partition(':')[0]}"
         if key in plain or key in asked:
-            raise Refusal(f"cannot set {key} twice; leave one of them out", Exit.WRONG_WORD)
+            raise Refusal(f"{key} is set twice; omit one of them", Exit.WRONG_WORD)
         try:
             if setting:
                 asked[key] = (setting, neutral.read_value(setting, value))
@@ -181,17 +181,17 @@ def _split(
 
 
 def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
-    """What is wrong with names, with or without values, for the library in use.
+    """Return problems of names, with or without values, for the library in use.
 
     Raises:
-        Refusal: a name that nobody knows.
+        Refusal: an unknown name.
     """
     names = [word.partition("=")[0] for word in words]
     settings = [setting for name in names if (setting := neutral.find(name))]
     plain = {_variable(name, inventory): "1" for name in names if not neutral.find(name)}
     library = library_of(inventory, os.environ)
     nothing = [
-        Problem(s.name, f"{s.name} has no effect: {library.title} has nothing for it", False)
+        Problem(s.name, f"{s.name} has no effect: {library.title} has no such setting", False)
         for s in settings
         if not any(row.names() for row in s.rows(library))
     ]
@@ -201,13 +201,13 @@ def problems(words: Sequence[str], inventory: Inventory) -> tuple[Problem, ...]:
 
 
 def check_environment(variables: Mapping[str, str], request: Callable[[], Inventory] = linked) -> None:
-    """Looks at what the shell gives to every rank: `export MPIR_CVAR_…` and `OMPI_MCA_…` are ignored just as silently.
+    """Check the MPI settings in the environment, which libraries may silently ignore.
 
     Raises:
-        Refusal: a name that the library in use does not know, or a value that it cannot read.
+        Refusal: a name or value that the library in use does not support.
     """
     given = {name: value for name, value in variables.items() if name.startswith(("MPIR_CVAR_", "OMPI_MCA_"))}
-    if not given or "OMPI_COMM_WORLD_SIZE" in variables:  # Open MPI's launcher sets names that are no parameters
+    if not given or "OMPI_COMM_WORLD_SIZE" in variables:  # the launcher of Open MPI sets names that are not parameters
         return
     try:
         known = request()
@@ -219,26 +219,26 @@ def check_environment(variables: Mapping[str, str], request: Callable[[], Invent
 
 
 def check_stored(names: Iterable[str]) -> None:
-    """Looks at the settings that a stored run asks for: whoever wrote it may not set just anything here.
+    """Check the names of settings of a stored run, which may come from another user.
 
     Raises:
-        Refusal: a name that our tables of settings do not have.
+        Refusal: a name that is not in the tables of settings.
     """
     for name in names:
         if not is_known(name):
-            why = "the run says so, and no setting of that name is known here"
-            raise Refusal(f"cannot set {name!r} ({why}); ask again with octant run --mpi", Exit.NOT_SUPPORTED)
+            why = "the stored run has it, but this version of Octant does not know a setting of that name"
+            raise Refusal(f"cannot set {name!r}: {why}; repeat the run with octant run --mpi", Exit.NOT_SUPPORTED)
 
 
 def is_known(name: str) -> bool:
-    """Whether our tables of settings have this environment variable, and an MPI library reads it."""
+    """Return whether an environment variable is in the tables of settings and an MPI library reads it."""
     plain = name.removeprefix("OMPI_MCA_")
     listed = any(plain in knob.names() and (plain != name or not name.islower()) for knob in knobs())
     return bool(select_mpi_variables([name])) and (listed or neutral.is_known_variable(name))
 
 
 def _variable(name: str, inventory: Inventory) -> str:
-    """The environment variable of a name; a plain MCA parameter gets its prefix, and what is no name is refused."""
+    """Return the environment variable of a name; MCA parameters get their prefix, and unknown names are refused."""
     if re.fullmatch(r"[a-z][a-z0-9_]*", name):
         if inventory.library == "openmpi" or any(
             e.library == "openmpi" and e.name == name for k in knobs() for e in k.equivalents
@@ -246,7 +246,7 @@ def _variable(name: str, inventory: Inventory) -> str:
             return f"OMPI_MCA_{name}"
     elif re.fullmatch(r"(MPIR_CVAR|OMPI_MCA|MP|LAPI|DCMF)_\w+", name) or is_known(name) or is_mpi_variable(name):
         return name
-    if belongs_to(name, inventory.library):  # a misspelt one, of which the check says more
+    if belongs_to(name, inventory.library):  # a misspelt name, which the check reports
         return name
     try:
         find(name)
@@ -254,7 +254,7 @@ def _variable(name: str, inventory: Inventory) -> str:
         names = [*(one.name for one in neutral.settings()), *(known for knob in knobs() for known in knob.names())]
         near = similar(name, names)
         hint = f"did you mean {' or '.join(near)}?" if near else "`octant settings` lists them"
-        raise Refusal(f"cannot set {name!r} (no such setting); {hint}", Exit.WRONG_WORD) from None
-    if not select_mpi_variables([name]):  # a flag, a tool, or a variable of something else
-        raise Refusal(f"cannot set {name!r} (no MPI library reads it); try octant settings {name}", Exit.WRONG_WORD)
+        raise Refusal(f"unknown setting {name!r}; {hint}", Exit.WRONG_WORD) from None
+    if not select_mpi_variables([name]):  # a flag, a tool, or a variable of other software
+        raise Refusal(f"cannot set {name!r}: no MPI library reads it; see octant settings {name}", Exit.WRONG_WORD)
     return name

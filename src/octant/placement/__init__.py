@@ -1,4 +1,4 @@
-"""Which hardware threads each rank's threads may use, and which memory they get. Pure; starts nothing."""
+"""Placement of ranks and threads on hardware threads and NUMA nodes. Pure functions that start no process."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from octant.placement.nonempty import NonEmptySet
 
 @dataclass(frozen=True)
 class RankPlacement:
-    """Where one rank of one node goes."""
+    """Placement of one rank on one node."""
 
     rank: int
     cpus: NonEmptySet
     threads: tuple[NonEmptySet, ...]  # one set per thread, in the order of OpenMP's thread numbers
-    memory: tuple[int, ...]  # memory nodes, by the operating system's numbers; none where its threads belong to none
-    coordinates: tuple[int, ...] = ()  # of the node in a torus, then the place in the node; empty elsewhere
+    memory: tuple[int, ...]  # NUMA nodes, by OS index; empty if the hardware threads are in no NUMA node
+    coordinates: tuple[int, ...] = ()  # coordinates of the node in a torus, then the slot in the node; else empty
 
     @classmethod
     def of_threads(
         cls, rank: int, threads: Iterable[Iterable[int]], memory: tuple[int, ...], coordinates: tuple[int, ...] = ()
-    ) -> "RankPlace":
-        """Return the place of a rank that may use what its threads may use together.
+    ) -> "RankPlacement":
+        """Return the placement of a rank that may use the hardware threads of all its threads.
 
         Raises:
-            Refusal: a thread without a hardware thread; the message names the rank.
+            Refusal: a thread has no hardware thread; the message states the rank.
         """
         known: dict[Iterable[int], NonEmptySet] = {}
         name = f"hardware threads of rank {rank}"
@@ -35,30 +35,30 @@ class RankPlacement:
         return cls(rank, cpus, sets, memory, coordinates)
 
     def memory_set(self) -> NonEmptySet:
-        """Return the memory nodes for an option that lists them.
+        """Return the NUMA nodes for an option that lists them.
 
         Raises:
-            Refusal: none is known; the message names the rank.
+            Refusal: no NUMA node is known; the message states the rank.
         """
         if not self.memory:
-            why = f"no memory is known to be local to its hardware threads {numbers_text(self.cpus)}"
+            why = f"the local NUMA node of its hardware threads {numbers_text(self.cpus)} is not known"
             raise Refusal(
-                f"cannot bind the memory of rank {self.rank} ({why}); state its nodes, as in memory=bind:0",
+                f"cannot bind the memory of rank {self.rank}: {why}; name the nodes, as in memory=bind:0",
                 Exit.NOT_SUPPORTED,
             )
-        return NonEmptySet(self.memory, f"memory nodes of rank {self.rank}")
+        return NonEmptySet(self.memory, f"NUMA nodes of rank {self.rank}")
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A request planned on one topology. `remarks` state what may be unexpected."""
+    """Placement of a request on one topology. `remarks` describe unexpected properties."""
 
     ranks: tuple[RankPlacement, ...]
     remarks: tuple[str, ...] = ()
 
 
 def numbers_text(numbers: Iterable[int]) -> str:
-    """Numbers as the kernel writes lists, for people: `0-3,8`; nothing for the empty set. Options take `set_text`."""
+    """Return numbers as a kernel list for messages: `0-3,8`; "" for the empty set. Use `set_text` for options."""
     parts: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
         if parts and number == parts[-1][1] + 1:
@@ -69,18 +69,18 @@ def numbers_text(numbers: Iterable[int]) -> str:
 
 
 def set_text(numbers: NonEmptySet) -> str:
-    """Numbers as the kernel writes lists, for an option of a launcher: `0-3,8`.
+    """Return numbers as a kernel list for an option of a launcher: `0-3,8`.
 
     Raises:
-        Refusal: the set is empty; the type rules that out.
+        Refusal: the set is empty, which the type excludes.
     """
     return numbers_text(NonEmptySet(numbers, "members of an option"))
 
 
 def mask_text(numbers: NonEmptySet) -> str:
-    """Numbers as a hexadecimal mask, for an option of a launcher: `0xf0`.
+    """Return numbers as a hexadecimal mask for an option of a launcher: `0xf0`.
 
     Raises:
-        Refusal: the set is empty; the type rules that out.
+        Refusal: the set is empty, which the type excludes.
     """
     return hex(sum(1 << number for number in NonEmptySet(numbers, "members of a mask")))

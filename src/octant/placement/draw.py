@@ -1,4 +1,4 @@
-"""Draws a placement: packages, memory domains, cores and hardware threads, for terminals and as SVG."""
+"""Drawings of a placement for terminals and as SVG: packages, NUMA nodes, cores and hardware threads."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,8 @@ from octant.placement.expressions import objects
 from octant.units import bytes_text
 
 IDLE, FORBIDDEN = "·", "×"
-NO_MEMORY = "no memory of their own"
-"""Of hardware threads that belong to no memory node that is known."""
+NO_MEMORY = "no local NUMA node"
+"""Label of hardware threads that are in no NUMA node."""
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999")
 _TERMINAL = ("blue", "yellow", "green", "magenta", "cyan", "red", "bright_yellow", "white")
 _SHARED = "#ffffff"
@@ -21,7 +21,7 @@ _SHARED = "#ffffff"
 
 @dataclass(frozen=True)
 class _Cell:
-    """One hardware thread: its label and its rank (`None`: none, or several)."""
+    """One hardware thread: its label and its rank (`None`: no rank, or more than one)."""
 
     cpu: int
     label: str
@@ -31,9 +31,9 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Domain:
-    """One memory domain of one package: rows of cores, a new row where the last-level cache changes.
+    """One NUMA node of one package: rows of cores, one row per last-level cache.
 
-    Without a `node` these are the cores of the package that belong to no memory node that is known.
+    If `node` is `None`, these are the cores of the package that are in no NUMA node.
     """
 
     node: int | None
@@ -66,13 +66,13 @@ def _cells(topology: Topology, ranks: Sequence[RankPlacement]) -> dict[int, _Cel
 
 
 def _short(numbers: list[int]) -> str:
-    """A few numbers in full, many by their ends."""
+    """Return numbers as a list, or the first and the last number if the list is long."""
     text = numbers_text(tuple(numbers))
     return text if len(text) <= 5 else f"{numbers[0]}…{numbers[-1]}"
 
 
 def _domains(topology: Topology, ranks: Sequence[RankPlacement]) -> Iterator[tuple[int, list[_Domain]]]:
-    """Packages with their domains, all hardware threads included, also those that may not be used."""
+    """Yield packages with their NUMA nodes and all hardware threads, including those that are not usable."""
     cells = _cells(topology, ranks)
     full = replace(topology, allowed=frozenset(cell for cell in cells))
     last = {
@@ -81,7 +81,7 @@ def _domains(topology: Topology, ranks: Sequence[RankPlacement]) -> Iterator[tup
     packages = objects(full, "package")
     home = {cpu: i for i, package in enumerate(packages) for cpu in package}
     nodes = {cpu.os: cpu.numa for cpu in topology.cpus}
-    found: list[dict[int | None, list[CpuSet]]] = [{} for _ in packages]  # of each, the cores by node
+    found: list[dict[int | None, list[CpuSet]]] = [{} for _ in packages]  # cores by node for each package
     for core in objects(full, "core"):
         number = next((nodes[cpu] for cpu in sorted(core) if nodes[cpu] is not None), None)
         found[home[min(core)]].setdefault(number, []).append(core)
@@ -94,21 +94,21 @@ def _domains(topology: Topology, ranks: Sequence[RankPlacement]) -> Iterator[tup
             for core in held:
                 rows.setdefault(last[min(core)] if split else 0, []).append(tuple(cells[c] for c in sorted(core)))
             node = None if number is None else of_number.get(number)
-            whole = node is not None and node.cpus <= package  # else its memory is not only this package's
+            whole = node is not None and node.cpus <= package  # else its memory is shared with another package
             memory_bytes = node.memory_bytes or 0 if node is not None and whole else 0
             inside.append(_Domain(number, memory_bytes, tuple(tuple(row) for row in rows.values())))
         yield index, inside
 
 
 def as_text(topology: Topology, placement: Placement, width: int = 100) -> Text:
-    """Rows of cores, `│` between them; a cell shows rank, or rank.thread; `·` idle, `×` not to be used."""
+    """Return rows of cores separated by `│`; a cell has the rank or rank.thread, `·` (idle) or `×` (not usable)."""
     ranks = _one_node(placement)
     size = max((len(cell.label) for cell in _cells(topology, ranks).values()), default=1)
     text = Text()
     for package, domains in _domains(topology, ranks):
         text.append(f"package {package}\n", style="bold")
         for domain in domains:
-            head = f"  {NO_MEMORY}  " if domain.node is None else f"  memory {domain.node:<3}"
+            head = f"  {NO_MEMORY}  " if domain.node is None else f"  NUMA node {domain.node:<3}"
             for row in domain.rows:
                 wide = max(len(core) for core in row) * (size + 1)
                 per_line = _even(len(row), max(1, (width - len(head) - 2) // (wide + 1)))
@@ -121,7 +121,7 @@ def as_text(topology: Topology, placement: Placement, width: int = 100) -> Text:
 
 
 def _even(count: int, most: int) -> int:
-    """How many of `count` go on a line of at most `most`, so that lines are about equally long."""
+    """Return the number of items per line, at most `most`, for lines of about equal length."""
     return -(-count // -(-count // most))
 
 
@@ -138,11 +138,11 @@ def _append_cores(text: Text, cores: Sequence[tuple[_Cell, ...]], size: int) -> 
 def _legend(ranks: Sequence[RankPlacement]) -> str:
     alone = all(len(set(place.threads)) == 1 for place in ranks)
     what = "rank" if alone else "rank.thread"
-    return f"a cell is a hardware thread: {what} · idle × not to be used; │ parts cores"
+    return f"each cell is a hardware thread: {what}, · idle, × not usable; │ separates cores"
 
 
 def _one_node(placement: Placement) -> tuple[RankPlacement, ...]:
-    """The ranks of the first node; on a torus all nodes are alike."""
+    """Return the ranks of the first node; the nodes of a torus are equal."""
     first = placement.ranks[0].coordinates[:-1]
     return tuple(place for place in placement.ranks if place.coordinates[:-1] == first)
 
@@ -151,7 +151,7 @@ _CELL_W, _CELL_H, _GAP, _PAD, _HEAD, _TITLE, _ABREAST = 34, 24, 4, 10, 20, 44, 4
 
 
 def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -> str:
-    """The same as one SVG, readable in print and without colours: every cell carries its rank and thread."""
+    """Return the drawing as SVG; it is readable without colours, since each cell has its rank and thread."""
     ranks = _one_node(placement)
     packages = list(_domains(topology, ranks))
     per_line = _per_line(packages)
@@ -166,7 +166,7 @@ def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -
         y += max(height for _inner, _width, height in line) + _PAD
         total_w = max(total_w, x)
     total_h = y + _PAD + 10
-    legend = _legend(ranks).replace("; │ parts cores", "; boxes are cores in memory domains in packages")
+    legend = _legend(ranks).replace("; │ separates cores", "; boxes are packages, NUMA nodes and cores")
     description = escape(describe(placement))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total_w} {total_h}" width="{total_w}" '
@@ -180,13 +180,13 @@ def as_svg(topology: Topology, placement: Placement, title: str = "Placement") -
 
 
 def describe(placement: Placement) -> str:
-    """The placement as text, one clause per rank, for screen readers."""
+    """Return a description for screen readers, with one clause per rank."""
     clauses = [f"rank {p.rank} on hardware threads {numbers_text(p.cpus)}" for p in _one_node(placement)]
     return "; ".join(clauses) + "."
 
 
 def _per_line(packages: list[tuple[int, list[_Domain]]]) -> int:
-    """Cores side by side: at most 8, fewer where cores are wide."""
+    """Return the number of cores per line: at most 8, fewer if cores have many hardware threads."""
     rows = [row for _index, domains in packages for domain in domains for row in domain.rows]
     threads = max(len(core) for row in rows for core in row)
     longest = max(len(row) for row in rows)
@@ -219,7 +219,7 @@ def _domain_svg(domain: _Domain, per_line: int, core_w: int, width: int) -> tupl
         y += _GAP
     memory = f", {bytes_text(domain.memory_bytes)}" if domain.memory_bytes else ""
     frame = f'<rect width="{width}" height="{y}" rx="5" fill="#fff" stroke="#888"/>'
-    name = NO_MEMORY if domain.node is None else f"memory node {domain.node}{memory}"
+    name = NO_MEMORY if domain.node is None else f"NUMA node {domain.node}{memory}"
     label = f'<text x="{_GAP + 2}" y="14" font-size="11" fill="#333">{name}</text>'
     return frame + label + "".join(parts), y
 
@@ -229,7 +229,7 @@ def _core_svg(core: tuple[_Cell, ...], core_w: int) -> str:
     for nth, cell in enumerate(core):
         x = _GAP + nth * _CELL_W
         fill = "#fff" if cell.idle else _SHARED if cell.rank is None else _COLOURS[cell.rank % len(_COLOURS)]
-        ink = "#fff" if fill == _COLOURS[0] else "#111"  # 4.5 to 1 at the least
+        ink = "#fff" if fill == _COLOURS[0] else "#111"  # contrast of at least 4.5 to 1
         dash = ' stroke-dasharray="3 2"' if cell.idle else ""
         thick = 2 if not cell.idle and cell.rank is None else 0.8
         size = 12 if len(cell.label) <= 4 else 9

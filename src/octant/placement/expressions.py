@@ -1,4 +1,4 @@
-"""Expressions of other tools for hardware threads: LIKWID's CPU expressions and hwloc's object expressions."""
+"""Hardware threads in the notation of other tools: LIKWID's CPU expressions and hwloc's location expressions."""
 
 import functools
 import re
@@ -8,7 +8,7 @@ from octant.machine import Cache, CpuSet, NotKnownError, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import numbers_text
 from octant.placement.planner import ordered_cores
-from octant.placement.request import LONGEST, PlacementRequest, request_from_lists, parse_request
+from octant.placement.request import LONGEST, PlacementRequest, parse_request, request_from_lists
 
 _LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
 _DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
@@ -22,17 +22,17 @@ LOCATION = re.compile(r"[~x^]?(?:0x[0-9a-fA-F,]+|all|root|[A-Za-z]\w*:[-\w:]+(?:
 
 
 def parse_place(text: str, topology: Topology) -> PlacementRequest:
-    """A request from any accepted text: Octant's own, LIKWID's or hwloc's.
+    """Return the request of a text in the notation of Octant, LIKWID or hwloc.
 
-    A LIKWID expression is one rank with a thread a number; `_` parts ranks as in likwid-mpirun. An hwloc
-    expression is one rank with a thread a core; `;` parts ranks.
+    A LIKWID expression is one rank with one thread per number; `_` separates ranks as in likwid-mpirun. An hwloc
+    expression is one rank with one thread per core; `;` separates ranks.
 
     Raises:
-        ValueError: none of them; the message shows one of each.
+        ValueError: the text has none of these notations; the message shows an example of each.
     """
     text = text.strip()
     if len(text) > LONGEST:
-        raise ValueError(f"cannot read a placement of {len(text)} characters (at most {LONGEST}); try 4x2")
+        raise ValueError(f"the placement has {len(text)} characters; at most {LONGEST} are supported")
     if _LIKWID.match(text):
         return request_from_lists([tuple(likwid(part, topology)) for part in text.split("_")])
     parts = [part.strip() for part in text.split(";")]
@@ -47,35 +47,35 @@ def parse_place(text: str, topology: Topology) -> PlacementRequest:
     except ValueError as error:
         if "=" in text or re.match(r"\d+x\d", text):
             raise
-        raise ValueError(f"{error}; also read: LIKWID's E:S0:8:1:2, hwloc's numa:1.core:0-1") from None
+        raise ValueError(f"{error}; or use LIKWID's E:S0:8:1:2 or hwloc's numa:1.core:0-1") from None
 
 
 def known_caches(topology: Topology) -> tuple[Cache, ...]:
     """Return the caches of a machine.
 
     Raises:
-        NotKnownError: they are not known, so that it is not known what a launcher does with them.
+        NotKnownError: caches are not known, so that the result of a launcher is not known.
     """
     if topology.caches is None:
-        raise NotKnownError("cannot map by caches (they are not known); try packages or cores")
+        raise NotKnownError("cannot map by caches: caches are not known; map by packages or cores")
     return topology.caches
 
 
 @functools.lru_cache(maxsize=256)
 def objects(topology: Topology, unit: str, partial: bool = False) -> tuple[CpuSet, ...]:
-    """The instances of a unit that hold usable hardware threads, in hwloc's logical order.
+    """Return the instances of a unit that contain usable hardware threads, in hwloc's logical order.
 
-    Together they hold every usable thread; with `partial` those that belong to no memory node are in no object.
+    The instances contain every usable hardware thread; with `partial`, except those that are in no NUMA node.
 
     Raises:
-        ValueError: no such unit.
-        NotKnownError: some threads belong to no memory node, so that it is not known what a launcher does with them.
+        ValueError: unknown unit.
+        NotKnownError: some hardware threads are in no NUMA node, so that the result of a launcher is not known.
     """
     lost = frozenset(cpu.os for cpu in topology.usable() if cpu.numa is None) if unit == "numa" else frozenset()
     if lost and not partial:
         raise NotKnownError(
-            f"cannot map by memory nodes (hardware threads {numbers_text(lost)} belong to none that is known); "
-            "try packages or cores"
+            f"cannot map by NUMA nodes: hardware threads {numbers_text(lost)} are in no NUMA node; "
+            "map by packages or cores"
         )
     position = {cpu.os: i for i, core in enumerate(ordered_cores(topology)) for cpu in core}
     if unit == "thread":
@@ -85,15 +85,14 @@ def objects(topology: Topology, unit: str, partial: bool = False) -> tuple[CpuSe
 
 
 def likwid(text: str, topology: Topology) -> list[int]:
-    """Hardware threads, in order, that a LIKWID expression names.
+    """Return the hardware threads of a LIKWID expression, in order.
 
-    Read: lists of the system's numbers (`0,4,8`), numbers in a domain with first threads of cores first
-    (`S0:0-3`, `L:N:0-3`), `E:domain[:count[:chunk:stride[:offset]]]` with siblings side by side,
-    `S:scatter[:count]`, `balanced`, `cbalanced`; domains N, S, D, C (last-level cache), M; several joined
-    by `@`.
+    Supported: lists of OS indexes (`0,4,8`), numbers in a domain with first threads of cores first (`S0:0-3`,
+    `L:N:0-3`), `E:domain[:count[:chunk:stride[:offset]]]` with consecutive siblings, `S:scatter[:count]`, `balanced`,
+    `cbalanced`; domains N, S, D, C (last-level cache), M; expressions joined by `@`.
 
     Raises:
-        ValueError: no such expression or domain.
+        ValueError: invalid expression or unknown domain.
     """
     found: list[int] = []
     for part in text.split("@"):
@@ -108,13 +107,13 @@ def likwid(text: str, topology: Topology) -> list[int]:
             numbers = [n for piece in part.split(",") for n in sorted(parse_cpus(piece))]
             missing = sorted(set(numbers) - topology.allowed)
             if missing:
-                raise ValueError(f"cannot use hardware thread {missing[0]}: this job may not; try N:0-3")
+                raise ValueError(f"hardware thread {missing[0]} is outside of the affinity mask of this job")
             found += numbers
     return found
 
 
 def _domain(tag: str, topology: Topology) -> list[int]:
-    """Hardware threads of one domain such as S0, siblings side by side."""
+    """Return the hardware threads of one domain such as S0; siblings are consecutive."""
     unit = _DOMAINS.get(tag[:1])
     groups = objects(topology, unit, partial=True) if unit else ()
     index = int(tag[1:]) if re.fullmatch("[0-9]{1,9}", tag[1:]) else 0 if tag == "N" else -1
@@ -122,12 +121,12 @@ def _domain(tag: str, topology: Topology) -> list[int]:
         kinds = ", ".join(
             f"{k}0-{k}{len(objects(topology, u, partial=True)) - 1}" for k, u in _DOMAINS.items() if k != "N"
         )
-        raise ValueError(f"no domain {tag!r}; there are N, {kinds}")
+        raise ValueError(f"unknown domain {tag!r}; use N, {kinds}")
     return [c.os for core in ordered_cores(topology) for c in core if c.os in groups[index]]
 
 
 def _firsts(cpus: list[int], topology: Topology) -> list[int]:
-    """The same threads, first threads of all cores first, then the second ones."""
+    """Return the hardware threads ordered by their number in the core: first threads of all cores, then second ones."""
     core_of = {cpu.os: cpu.core for cpu in topology.cpus}
     seen: dict[int, int] = {}
     ranked = []
@@ -139,7 +138,7 @@ def _firsts(cpus: list[int], topology: Topology) -> list[int]:
 
 def _numbers(words: list[str]) -> list[int]:
     if not all(re.fullmatch("[0-9]{1,18}", word) for word in words):
-        raise ValueError(f"cannot read {':'.join(words)!r} as numbers; try E:S0:8:1:2")
+        raise ValueError(f"{':'.join(words)!r} are not numbers; use the form E:S0:8:1:2")
     return [int(word) for word in words]
 
 
@@ -148,14 +147,14 @@ def _chunks(words: list[str], topology: Topology) -> list[int]:
     numbers = _numbers(words[2:])
     if len(numbers) not in (0, 1, 3, 4):
         raise ValueError(
-            f"cannot read {':'.join(words)!r}; try E:DOMAIN, E:DOMAIN:COUNT or E:DOMAIN:COUNT:CHUNK:STRIDE"
+            f"cannot read {':'.join(words)!r}; use E:DOMAIN, E:DOMAIN:COUNT or E:DOMAIN:COUNT:CHUNK:STRIDE"
         )
     count = numbers[0] if numbers else len(cpus)
     chunk, stride, start = (*numbers[1:], 0)[:3] if len(numbers) > 2 else (1, 1, 0)
     if not count or not chunk or not stride or start >= len(cpus):
-        raise ValueError(f"cannot read {':'.join(words)!r}: count, chunk and stride start at 1")
+        raise ValueError(f"{':'.join(words)!r}: count, chunk and stride must be at least 1")
     if count > (len(cpus) if len(numbers) < 2 else _MOST):  # with a stride, it wraps around
-        raise ValueError(f"cannot take {count} hardware threads by {':'.join(words)!r}: there are {len(cpus)}")
+        raise ValueError(f"{':'.join(words)!r} requests {count} hardware threads; the domain has {len(cpus)}")
     found: list[int] = []
     at = start
     while len(found) < count:
@@ -171,7 +170,7 @@ def _spread(words: list[str], topology: Topology) -> list[int]:
     total = sum(len(domain) for domain in domains)
     count = _numbers(words[2:3])[0] if len(words) > 2 else total
     if not domains or count > total:
-        raise ValueError(f"cannot take {count} hardware threads by {':'.join(words)!r}: there are {total}")
+        raise ValueError(f"{':'.join(words)!r} requests {count} hardware threads; the domain has {total}")
     if words[1] == "scatter":
         lists = [_firsts(domain, topology) for domain in domains]
         longest = max(len(domain) for domain in lists)
@@ -183,16 +182,16 @@ def _spread(words: list[str], topology: Topology) -> list[int]:
 
 def _logical(words: list[str], topology: Topology) -> list[int]:
     if len(words) != 2:
-        raise ValueError(f"cannot read {':'.join(words)!r}; try S0:0-3")
+        raise ValueError(f"cannot read {':'.join(words)!r}; use the form S0:0-3")
     cpus = _firsts(_domain(words[0], topology), topology)
     places = [n for piece in words[1].split(",") for n in _either_way(piece)]
     if places and max(places) >= len(cpus):
-        raise ValueError(f"cannot take number {max(places)} of {words[0]}: it has {len(cpus)} hardware threads")
+        raise ValueError(f"{words[0]} has no hardware thread {max(places)}; it has {len(cpus)} hardware threads")
     return [cpus[place] for place in places]
 
 
 def _either_way(text: str) -> list[int]:
-    """Numbers of a range, also of one that counts down: `3-1`."""
+    """Return the numbers of an ascending or descending range: `1-3` or `3-1`."""
     down = re.fullmatch("([0-9]{1,9})-([0-9]{1,9})", text)
     if down and int(down[1]) > int(down[2]):
         return sorted(parse_cpus(f"{down[2]}-{down[1]}"), reverse=True)
@@ -200,14 +199,14 @@ def _either_way(text: str) -> list[int]:
 
 
 def hwloc(text: str, topology: Topology) -> CpuSet:
-    """The hardware threads that an hwloc location names.
+    """Return the hardware threads of an hwloc location.
 
-    Read: `type:index` chains parted by `.` (`numa:1.core:0-1`; indexes are logical: `2`, `0-3`, `4-`, `2:3`
-    for three from 2 on, `all`, `odd`, `even`), masks (`0xf0`), `all`; several words are united, `~` takes
-    away, `x` keeps what both have, `^` what one has.
+    Supported: `type:index` chains separated by `.` (`numa:1.core:0-1`; indexes are logical: `2`, `0-3`, `4-`, `2:3`
+    for three from 2 on, `all`, `odd`, `even`), masks (`0xf0`) and `all`. Words are combined by union; the prefix `~`
+    removes a set, `x` is the intersection, `^` the symmetric difference.
 
     Raises:
-        ValueError: no such type or index.
+        ValueError: unknown type or index.
     """
     found: CpuSet = frozenset()
     for word in text.split():
@@ -220,7 +219,7 @@ def hwloc(text: str, topology: Topology) -> CpuSet:
         else:
             found = found ^ held if sign == "^" else found | held
     if not found:
-        raise ValueError(f"cannot use {text!r}: it names no hardware thread that this job may use")
+        raise ValueError(f"{text!r} contains no hardware thread that this job may use")
     return found
 
 
@@ -229,14 +228,12 @@ def _location(text: str, topology: Topology) -> CpuSet:
         return topology.allowed
     if text.startswith("0x"):
         return parse_mask(text) & topology.allowed
-    within = [topology.allowed]  # `numa:0-1.core:0` is core 0 of each of the two
+    within = [topology.allowed]  # `numa:0-1.core:0` is core 0 of both NUMA nodes
     for link in text.split("."):
         kind, _, index = link.partition(":")
         unit = _HWLOC_TYPES.get(kind.lower())
         if unit is None:
-            raise ValueError(
-                f"cannot find {link!r} (no such type as {kind!r}); {suggestion(kind.lower(), _HWLOC_TYPES)}"
-            )
+            raise ValueError(f"unknown object type {kind!r} in {link!r}; {suggestion(kind.lower(), _HWLOC_TYPES)}")
         chosen = []
         for held in within:
             inside = [group & held for group in objects(topology, unit, partial=True) if group & held]
@@ -251,15 +248,15 @@ def _indexes(text: str, count: int, link: str) -> list[int]:
         return list(simple[text])
     match = re.fullmatch("([0-9]{1,9})(?:(-)([0-9]{0,9})|:([0-9]{1,9}))?", text)
     if match is None:
-        raise ValueError(f"cannot read the index of {link!r}; try 2, 0-3, 4-, 2:3, all, odd or even")
+        raise ValueError(f"invalid index in {link!r}; use the form 2, 0-3, 4-, 2:3, all, odd or even")
     first = int(match[1])
     last = first
     if match[2]:
         last = int(match[3]) if match[3] else count - 1
     elif match[4] and int(match[4]) and first < count:
-        return [(first + i) % count for i in range(min(int(match[4]), count))]  # hwloc goes on with the first ones
+        return [(first + i) % count for i in range(min(int(match[4]), count))]  # hwloc wraps around
     elif match[4]:
         last = -1
     if last >= count or first > last:
-        raise ValueError(f"cannot use {link!r}: there are {count} (0 to {count - 1})")
+        raise ValueError(f"{link!r} is out of range; the indexes are 0 to {count - 1}")
     return list(range(first, last + 1))

@@ -1,4 +1,4 @@
-"""Sets of hardware threads or memory nodes that are known to have a member: what a launcher's option may list."""
+"""Non-empty sets of hardware threads or NUMA nodes, as required by options of launchers."""
 
 from collections.abc import Iterable
 
@@ -6,28 +6,28 @@ from octant.failure import Exit, Refusal
 
 
 class NonEmptySet(frozenset[int]):
-    """A set of the operating system's numbers that has at least one member.
+    """A set of OS indexes that has at least one member.
 
-    The functions that write lists and masks for launchers take this type alone, so that a type checker refuses a set
-    that may be empty: `--membind=` or `mask_mem:0x0` cannot be printed. Unions, intersections and differences are plain
-    sets again, since they may be empty.
+    The functions that write lists and masks for launchers accept only this type. Therefore a type checker refuses a set
+    that may be empty, and `--membind=` or `mask_mem:0x0` cannot be printed. Unions, intersections and differences are
+    plain sets, since they may be empty.
     """
 
     __slots__ = ()
 
     def __new__(cls, numbers: Iterable[int], what: str) -> "NonEmptySet":
-        """Return the numbers as a set; `what` names them in the refusal: `hardware threads of rank 3`.
+        """Return the numbers as a set; `what` describes them in the refusal: `hardware threads of rank 3`.
 
         Raises:
-            Refusal: there are none, or one is negative.
+            Refusal: the set is empty or has a negative number.
         """
         found = super().__new__(cls, numbers)
         if not found:
-            raise Refusal(f"cannot list the {what} (there are none, or none is known)", Exit.NOT_SUPPORTED)
+            raise Refusal(f"cannot list the {what}: none is known", Exit.NOT_SUPPORTED)
         if min(found) < 0:
-            raise Refusal(f"cannot list the {what} ({min(found)} is not a number of one)", Exit.NOT_SUPPORTED)
+            raise Refusal(f"cannot list the {what}: {min(found)} is not a valid number", Exit.NOT_SUPPORTED)
         return found
 
     def __reduce__(self) -> tuple[type["NonEmptySet"], tuple[tuple[int, ...], str]]:
-        """Return what pickle and copy need to build the set again."""
+        """Return the constructor and arguments for pickle and copy."""
         return NonEmptySet, (tuple(self), "members of a set")

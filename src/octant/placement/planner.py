@@ -1,4 +1,4 @@
-"""The planner: from topology and request to hardware threads and memory nodes for every rank and thread."""
+"""Planner: maps ranks and threads of a request to hardware threads and NUMA nodes of a topology."""
 
 import functools
 import heapq
@@ -20,29 +20,29 @@ _SCATTER = ("package", "numa", "l3")
 
 
 class DoesNotFitError(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
-    """A request that the machine cannot hold. `largest` is the nearest that it can, or `None`."""
+    """A request that does not fit on the machine. `largest` is the nearest request that fits, or `None`."""
 
     def __init__(self, reason: str, largest: PlacementRequest | None) -> None:
         self.reason, self.largest = reason, largest
-        super().__init__(f"{reason}; " + (f"the largest that fits: {largest}" if largest else "nothing like it fits"))
+        hint = f"the largest request that fits is {largest}" if largest else "no similar request fits"
+        super().__init__(f"{reason}; {hint}")
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """A place for one thread: the hardware thread it counts against and the set it is bound to."""
+    """A slot for one thread: the hardware thread that it occupies and the set to which the thread is bound."""
 
     cpu: Cpu
     bound: CpuSet
 
 
 def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None) -> Placement:
-    """Where every rank and thread of the request goes; remarks state what may be unexpected.
+    """Return the placement of each rank and thread of the request, with remarks on unexpected properties.
 
-    `page_sizes` are the machine's; without them pages are not checked.
+    `page_sizes` are those of the machine; if they are `None`, pages are not checked.
 
     Raises:
-        DoesNotFit: too many ranks or threads, or a unit, memory node or page size that the machine lacks. What it names
-            as the largest that fits does fit.
+        DoesNotFit: too many ranks or threads, or a unit, NUMA node or page size that the machine does not have.
     """
     try:
         return plan_or_suggest(topology, request, page_sizes)
@@ -56,7 +56,7 @@ def plan(topology: Topology, request: PlacementRequest, page_sizes: Sequence[Pag
 def plan_or_suggest(
     topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
 ) -> Placement:
-    """As `plan`, but what a refusal suggests is not tried: for those who ask whether a request is possible."""
+    """Return the placement as `plan` does, but do not verify the request that a refusal suggests."""
     _check_memory(topology, request)
     _check_cores(topology, request)
     _check_caches(topology, request)
@@ -88,26 +88,26 @@ def _finish(
     if request.near == "adapter":
         notes = (
             *notes,
-            "near=adapter is for schedulers that know the adapters: this topology has none, so it is ignored",
+            "near=adapter is ignored: the topology has no network adapters",
         )
     if request.order == "scatter" and topology.caches is None:
-        notes = (*notes, "caches are not known: ranks are scattered over packages and NUMA domains alone")
+        notes = (*notes, "caches are not known: ranks are scattered over packages and NUMA domains only")
     level = request.unit[1:] if request.unit in ("l2", "l3") else ""
     having = frozenset().union(*(cache.cpus for cache in topology.data_caches(int(level)))) if level else frozenset()
     if level and not having:
-        notes = (*notes, f"this topology has no L{level} cache: each rank has the next smaller unit to itself")
+        notes = (*notes, f"this topology has no L{level} cache: each rank gets the next smaller unit")
     elif level and not having >= {cpu.os for cpu in topology.cpus}:
-        some = f"only hardware threads {numbers_text(having)} have an L{level} cache"
-        notes = (*notes, f"{some}: each rank has the next smaller unit, which all have, to itself")
+        partial = f"only hardware threads {numbers_text(having)} have an L{level} cache"
+        notes = (*notes, f"{partial}: each rank gets the next smaller unit")
     return check(Placement(tuple(ranks), notes), topology, topology.allowed, shared=may_share(request))
 
 
 @functools.lru_cache(maxsize=64)
 def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...], ...]:
-    """The cores that may be used, each as its usable hardware threads, neighbours side by side.
+    """Return the usable cores, each as its usable hardware threads, in the order of the topology.
 
-    Operating systems number sockets alternately or siblings far apart; this order goes by package, NUMA
-    domain and caches instead.
+    Operating systems may number sockets alternately or siblings far apart; this order is by package, NUMA domain and
+    caches.
     """
     position: dict[tuple[str, int], int] = {}
     units = ("package", "numa", "l3", "l2") if topology.caches is not None else ("package", "numa")
@@ -121,14 +121,14 @@ def ordered_cores(topology: Topology, kind: str = "any") -> tuple[tuple[Cpu, ...
 
     def key(core: tuple[Cpu, ...]) -> tuple[int, ...]:
         first = core[0].os
-        beyond = len(topology.cpus)  # what belongs to no group of a unit follows those that do
+        beyond = len(topology.cpus)  # hardware threads in no group of a unit are last
         return (*(position.get((unit, first), beyond) for unit in units), first)
 
     return tuple(sorted((tuple(core) for core in cores.values()), key=key))
 
 
 def slots(topology: Topology, request: PlacementRequest) -> list[_Slot]:
-    """Every place for a thread, in compact order."""
+    """Return the slots for threads, in compact order."""
     found = []
     for core in ordered_cores(topology, request.kind):
         whole = frozenset(cpu.os for cpu in core)
@@ -142,10 +142,10 @@ def _by_slots(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     need = request.ranks * size
     if need > len(free) and not (request.oversubscribe and free):
         raise DoesNotFitError(_too_many(topology, request, len(free)), _largest_slots(request, len(free)))
-    if request.order == "compact" or size > len(free):  # a rank that has more threads than there are places is anywhere
+    if request.order == "compact" or size > len(free):  # a rank with more threads than slots uses all of them
         free = free * -(-need // len(free))
         return [tuple(s.bound for s in free[r * size : (r + 1) * size]) for r in range(request.ranks)]
-    # Ranks beyond those that fit are placed like the first ones, as often as needed.
+    # With oversubscription, the placement of the ranks that fit is repeated.
     fitting = _scatter(topology, replace(request, ranks=min(request.ranks, len(free) // size)), free)
     return list(itertools.islice(itertools.cycle(fitting), request.ranks))
 
@@ -155,8 +155,8 @@ def _too_many(topology: Topology, request: PlacementRequest, places: int) -> str
     kind = "" if request.kind == "any" else f"{request.kind} "
     smt = "all" if request.smt == SMT_ALL else request.smt
     return (
-        f"cannot place {request.ranks} ranks x {request.threads} threads ({cores} {kind}cores may be used, "
-        f"which with smt={smt} hold {places} threads)"
+        f"cannot place {request.ranks} ranks x {request.threads} threads: {cores} {kind}cores are usable, "
+        f"with {places} slots at smt={smt}"
     )
 
 
@@ -169,15 +169,15 @@ def _largest_slots(request: PlacementRequest, places: int) -> PlacementRequest |
 
 
 def _levels(topology: Topology, request: PlacementRequest) -> tuple[str, ...]:
-    """The levels over which ranks are scattered: those asked for, or all that are known."""
+    """Return the levels over which ranks are scattered: the requested one, or all known levels."""
     known = _SCATTER if topology.caches is not None else tuple(level for level in _SCATTER if level[0] != "l")
     return (request.order.partition(":")[2],) if ":" in request.order else known
 
 
 def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, ...]]:
-    """For each hardware thread the number of its group at each level, outermost first.
+    """Return the number of the group of each hardware thread at each level, outermost first.
 
-    Those that belong to no group of a level are one more group of it.
+    Hardware threads that are in no group of a level form an additional group.
     """
     found: dict[int, tuple[int, ...]] = {cpu.os: () for cpu in topology.cpus}
     for level in levels:
@@ -188,10 +188,10 @@ def _paths(topology: Topology, levels: tuple[str, ...]) -> dict[int, tuple[int, 
 
 
 class _Balance:
-    """Counts ranks along the paths of the tree and finds the path with the fewest, level by level.
+    """Number of ranks on each path of the tree; finds the path with the fewest ranks, level by level.
 
-    Of the offered paths, all of one length, each group keeps its children in a heap by their counts, so that the next
-    is found in a time that the number of groups hardly changes.
+    All offered paths have the same length. Each group keeps its children in a heap by their counts, so that the time to
+    find the next path depends little on the number of groups.
     """
 
     def __init__(self) -> None:
@@ -200,7 +200,7 @@ class _Balance:
         self.offered: Counter[tuple[int, ...]] = Counter()  # offered paths at and below each group
 
     def offer(self, paths: Iterable[tuple[int, ...]]) -> None:
-        """Chooses among these paths from now on."""
+        """Replace the paths from which `least` chooses."""
         self.offered = Counter(path[:length] for path in paths for length in range(len(path) + 1))
         self.heaps = {}
         for path in self.offered:
@@ -210,11 +210,11 @@ class _Balance:
             heapq.heapify(heap)
 
     def withdraw(self, path: tuple[int, ...]) -> None:
-        """Chooses this path no more."""
+        """Remove a path from those that `least` chooses from."""
         self.offered.subtract(path[:length] for length in range(len(path) + 1))
 
     def least(self) -> tuple[int, ...] | None:
-        """The path with the fewest ranks, the first of equal ones; `None` where none is left."""
+        """Return the path with the fewest ranks, the first of equal ones; `None` if no path is left."""
         at: tuple[int, ...] = ()
         if not self.offered[at]:
             return None
@@ -230,12 +230,12 @@ class _Balance:
         return at
 
     def add(self, path: tuple[int, ...]) -> None:
-        """Counts one more rank on a path."""
+        """Count one more rank on a path."""
         self.counts.update(path[: i + 1] for i in range(len(path)))
 
 
 def _scatter(topology: Topology, request: PlacementRequest, free: list[_Slot]) -> list[tuple[CpuSet, ...]]:
-    """Each rank goes, whole, to the least loaded domain that can take it, or else to a wider one."""
+    """Place each rank in the domain with the fewest ranks that has room for it, or else in a wider domain."""
     levels = _levels(topology, request)
     paths = _paths(topology, levels)
     domains: dict[tuple[int, ...], list[_Slot]] = {}
@@ -243,7 +243,7 @@ def _scatter(topology: Topology, request: PlacementRequest, free: list[_Slot]) -
         domains.setdefault(paths[slot.cpu.os], []).append(slot)
     balance = _Balance()
     found: list[tuple[CpuSet, ...]] = []
-    for depth in range(len(levels), -1, -1):  # room only shrinks: once no domain of a depth can take a rank, none will
+    for depth in range(len(levels), -1, -1):  # room only shrinks: a depth without room stays without room
         room: dict[tuple[int, ...], deque[_Slot]] = {}
         for path, held in domains.items():
             room.setdefault(path[:depth], deque()).extend(held)
@@ -261,11 +261,11 @@ def _scatter(topology: Topology, request: PlacementRequest, free: list[_Slot]) -
 
 @dataclass(frozen=True)
 class _Block:
-    """One or more neighbouring instances of a unit that together hold at least one rank."""
+    """One or more neighbouring instances of a unit with room for at least one rank."""
 
     cpus: CpuSet
     first: int
-    ranks: int  # that it can hold
+    ranks: int  # capacity
 
 
 def _blocks(topology: Topology, request: PlacementRequest) -> list[_Block]:
@@ -292,12 +292,12 @@ def _by_units(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
     if request.ranks > capacity and not (request.oversubscribe and blocks):
         raise DoesNotFitError(_too_few_units(topology, request), _largest_units(topology, request, capacity))
     paths = _paths(topology, _levels(topology, request)) if request.order != "compact" else {}
-    order = _dealt(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
+    order = _round_robin_blocks(blocks, paths) if paths else [block for block in blocks for _ in range(block.ranks)]
     return [(block.cpus,) * request.threads for block in itertools.islice(itertools.cycle(order), request.ranks)]
 
 
-def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Block]:
-    """The blocks in the order in which scattered ranks get them."""
+def _round_robin_blocks(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Block]:
+    """Return blocks in round-robin order over the domains."""
     left = {(*paths[block.first], index): block.ranks for index, block in enumerate(blocks)}
     balance, order = _Balance(), []
     balance.offer(left)
@@ -312,9 +312,9 @@ def _dealt(blocks: list[_Block], paths: dict[int, tuple[int, ...]]) -> list[_Blo
 
 def _too_few_units(topology: Topology, request: PlacementRequest) -> str:
     count = len([g for g in topology.groups(request.unit) if g & topology.allowed])
-    hint = "" if request.share else ", each of which one rank has to itself; share=yes lets ranks share them"
+    hint = "" if request.share else ", one rank each; share=yes allows ranks to share them"
     unit = {"l2": "L2 caches", "l3": "L3 caches", "numa": "NUMA domains"}.get(request.unit, f"{request.unit}s")
-    return f"cannot place {request.ranks} ranks x {request.threads} threads by {unit} (there are {count}{hint})"
+    return f"cannot place {request.ranks} ranks x {request.threads} threads by {unit}: there are {count}{hint}"
 
 
 def _largest_units(topology: Topology, request: PlacementRequest, capacity: int) -> PlacementRequest | None:
@@ -330,14 +330,14 @@ def _explicit(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
         outside = frozenset(cpus) - topology.allowed
         if outside:
             raise DoesNotFitError(
-                f"cannot put rank {rank} on hardware threads {numbers_text(outside)} (this job may use "
-                f"{numbers_text(topology.allowed)})",
+                f"cannot place rank {rank} on hardware threads {numbers_text(outside)}: this job may use "
+                f"{numbers_text(topology.allowed)}",
                 None,
             )
         size = len(cpus) // request.threads
         if not size and not request.oversubscribe:
             raise DoesNotFitError(
-                f"cannot put {request.threads} threads of rank {rank} on {len(cpus)} hardware threads",
+                f"cannot place {request.threads} threads of rank {rank} on {len(cpus)} hardware threads",
                 replace(request, threads=min(len(c) for c in request.cpus)),
             )
         if not size:
@@ -350,7 +350,7 @@ def _explicit(topology: Topology, request: PlacementRequest) -> list[tuple[CpuSe
 
 
 def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
-    """Every node is like this one; a rank's last coordinate is its place in the node, in compact order."""
+    """Return the placement on a torus of equal nodes; the last coordinate of a rank is its slot, in compact order."""
     local = replace(request, torus=(), map=(), map_file="", order="compact")
     per_node = len(slots(topology, local)) // request.threads
     if not per_node:
@@ -363,14 +363,14 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
         if wrong is not None:
             fit = sum(1 for _ in itertools.takewhile(lambda place: place[-1] < per_node, request.map))
             raise DoesNotFitError(
-                f"cannot put rank {wrong} of the map at place {places[wrong][-1]} of its node, which holds {per_node} "
-                f"ranks x {request.threads} threads",
+                f"cannot place rank {wrong} of the map in slot {places[wrong][-1]}: a node has {per_node} slots for "
+                f"ranks with {request.threads} threads",
                 replace(request, ranks=fit) if fit else None,
             )
     elif request.ranks > most:
         size = "x".join(str(n) for n in shape)
         raise DoesNotFitError(
-            f"cannot map {request.ranks} ranks on {size} places; the most is {most}", replace(request, ranks=most)
+            f"cannot map {request.ranks} ranks on {size} slots; at most {most} ranks fit", replace(request, ranks=most)
         )
     else:
         places = coordinates(request.order, shape, request.ranks)
@@ -380,63 +380,61 @@ def _on_torus(topology: Topology, request: PlacementRequest) -> Placement:
 
 def _check_memory(topology: Topology, request: PlacementRequest) -> None:
     if not topology.numa and request.memory.policy not in ("default", "local"):
-        why = "NUMA nodes are not stated"
-        raise DoesNotFitError(f"cannot use memory={request.memory} ({why})", replace(request, memory=Memory()))
+        why = "the system does not state NUMA nodes"
+        raise DoesNotFitError(f"cannot use memory={request.memory}: {why}", replace(request, memory=Memory()))
     known = {node.os for node in topology.numa}
     missing = set(request.memory.nodes) - known
     if missing:
         raise DoesNotFitError(
-            f"cannot use memory node {numbers_text(missing)} (this machine has {numbers_text(known)})",
+            f"cannot use NUMA node {numbers_text(missing)}: this machine has {numbers_text(known)}",
             None,
         )
     forbidden = set(request.memory.nodes) & topology.forbidden_nodes()
     if forbidden:
         usable = numbers_text(node.os for node in topology.usable_nodes())
-        raise DoesNotFitError(f"cannot use memory node {numbers_text(forbidden)} (this job may use {usable})", None)
+        raise DoesNotFitError(f"cannot use NUMA node {numbers_text(forbidden)}: this job may use {usable}", None)
     empty = set(request.memory.nodes) - {node.os for node in topology.usable_nodes()}
     if empty:
-        raise DoesNotFitError(f"cannot use memory node {numbers_text(empty)} (it has no memory)", None)
+        raise DoesNotFitError(f"cannot use NUMA node {numbers_text(empty)}: it has no memory", None)
 
 
 def _check_cores(topology: Topology, request: PlacementRequest) -> None:
-    """Refuses what would silently be replaced: fewer threads per core, cores of another kind."""
+    """Refuse more hardware threads per core than exist, and kinds of cores that do not exist or are not known."""
     if request.cpus:
         return
     if request.smt > topology.smt():
-        have = "1 hardware thread" if topology.smt() == 1 else f"{topology.smt()} hardware threads at most"
+        most = "1 hardware thread" if topology.smt() == 1 else f"at most {topology.smt()} hardware threads"
         raise DoesNotFitError(
-            f"cannot use {request.smt} hardware threads per core (a core has {have})",
+            f"cannot use {request.smt} hardware threads per core: a core has {most}",
             replace(request, smt=topology.smt()),
         )
     if request.kind != "any" and (topology.kinds is None or any(kind.rank is None for kind in topology.kinds)):
         why = "contradict each other or the cores" if topology.kinds is None else "are not ranked"
-        why = "are not known; hwloc tells them: install it" if topology.caches is None else why
-        raise DoesNotFitError(
-            f"cannot choose {request.kind} cores (kinds of cores {why})", replace(request, kind="any")
-        )
+        why = "are not known; install hwloc" if topology.caches is None else why
+        raise DoesNotFitError(f"cannot select {request.kind} cores: kinds of cores {why}", replace(request, kind="any"))
     if request.kind == "efficiency" and not any(cpu.kind == "efficiency" for cpu in topology.cpus):
-        raise DoesNotFitError("cannot choose efficiency cores (there are none)", replace(request, kind="any"))
+        raise DoesNotFitError("this machine has no efficiency cores", replace(request, kind="any"))
 
 
 def _check_caches(topology: Topology, request: PlacementRequest) -> None:
-    """Refuses what needs to know which hardware threads share a cache, where that is not known."""
+    """Refuse units and orders by caches if the hardware threads that share a cache are not known."""
     if topology.caches is not None or request.cpus:
         return
-    asked = f"unit={request.unit}" if request.unit in ("l2", "l3") else f"order={request.order}"
+    setting = f"unit={request.unit}" if request.unit in ("l2", "l3") else f"order={request.order}"
     if request.unit in ("l2", "l3") or request.order in ("scatter:l2", "scatter:l3"):
         plain = replace(
             request,
             unit="core" if request.unit in ("l2", "l3") else request.unit,
             order="scatter" if request.order in ("scatter:l2", "scatter:l3") else request.order,
         )
-        why = "it is not known which hardware threads share a cache; `octant machine` says why"
-        raise DoesNotFitError(f"cannot use {asked} ({why})", plain)
+        why = "caches are not known; `octant machine` states the reason"
+        raise DoesNotFitError(f"cannot use {setting}: {why}", plain)
 
 
 def _fitting(
     topology: Topology, request: PlacementRequest, page_sizes: Sequence[PageSize] | None = None
 ) -> PlacementRequest | None:
-    """The request itself where it fits, else the largest like it that does."""
+    """Return the request if it fits, else the largest similar request that fits."""
     tried: list[PlacementRequest] = []
     while request not in tried:
         tried.append(request)
@@ -456,7 +454,7 @@ def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> N
     if size is not None and size not in [page.size_bytes for page in page_sizes]:
         known = ", ".join(bytes_text(page.size_bytes) for page in page_sizes)
         raise DoesNotFitError(
-            f"cannot use pages of {bytes_text(size)} (the system has {known})",
+            f"cannot use pages of {bytes_text(size)}: the system supports {known}",
             replace(request, pages="default"),
         )
 
@@ -464,10 +462,10 @@ def _check_pages(request: PlacementRequest, page_sizes: Sequence[PageSize]) -> N
 def _memory(
     topology: Topology, request: PlacementRequest, rank: int, cpus: CpuSet, home: Mapping[int, int]
 ) -> tuple[int, ...]:
-    """The memory nodes of a rank: those that are stated, all of them to interleave over, or those of its threads.
+    """Return the NUMA nodes of a rank: the requested ones, all nodes for interleave, or those of its threads.
 
     Raises:
-        DoesNotFit: the policy needs nodes, and none is known.
+        DoesNotFit: the policy requires nodes, and none is known.
     """
     if request.memory.nodes:
         return request.memory.nodes
@@ -480,28 +478,28 @@ def _memory(
         return every
     stated = Memory("bind", every) if every and policy == "bind" else Memory()
     raise DoesNotFitError(
-        f"cannot use memory={request.memory} for rank {rank} (no memory is known to be local to its "
-        f"hardware threads {numbers_text(cpus)})",
+        f"cannot use memory={request.memory} for rank {rank}: the local NUMA node of its hardware threads "
+        f"{numbers_text(cpus)} is not known",
         replace(request, memory=stated),
     )
 
 
 def _partly_bound(ranks: Sequence[RankPlacement], request: PlacementRequest, home: Mapping[int, int]) -> list[str]:
-    """The remark on ranks that are bound to the memory of some of their hardware threads, since others have none."""
+    """Return remarks on ranks that are bound to the local memory of only some of their hardware threads."""
     if request.memory != Memory("bind"):
         return []
     return [
-        f"rank {place.rank}: bound to memory {numbers_text(place.memory)}, that of its other hardware threads: no "
-        f"memory is known to be local to {numbers_text(without)}"
+        f"rank {place.rank}: bound to NUMA nodes {numbers_text(place.memory)}; hardware threads "
+        f"{numbers_text(without)} have no known local NUMA node"
         for place in ranks
         if (without := place.cpus - home.keys())
     ]
 
 
 def _homes(topology: Topology) -> dict[int, int]:
-    """For each hardware thread the memory node that its memory comes from: its own, or the nearest with memory.
+    """Return the NUMA node that each hardware thread allocates from: the local one, or the nearest with memory.
 
-    A thread is left out where its node is not known, or has no memory and does not state its distances.
+    Hardware threads without a known node are omitted, and so are those of nodes with neither memory nor distances.
     """
     filled = {node.os: node for node in topology.usable_nodes()}
     nearest = {node.os: node.os if node.os in filled else _nearest(node, filled, topology) for node in topology.numa}

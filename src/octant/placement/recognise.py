@@ -1,4 +1,4 @@
-"""Finds the plain request behind a set of masks, so that one launcher's lists become another's words."""
+"""Recognition of the placement request that produces given masks, for the conversion between launchers."""
 
 from collections.abc import Iterator, Sequence
 from typing import get_args
@@ -11,10 +11,9 @@ _ORDERS = ("compact", "scatter:numa", "scatter:package", "scatter:l3", "scatter"
 
 
 def recognise(sets: Sequence[CpuSet], topology: Topology, threads: int | None = None) -> PlacementRequest:
-    """The simplest request whose ranks get exactly these sets, or one that lists them.
+    """Return the simplest request whose ranks get exactly these sets, or a request that lists the sets.
 
-    Without `threads`, a rank has one per core of its set, or one per hardware thread where two ranks share a
-    core.
+    If `threads` is `None`, a rank has one thread per core of its set, or one per hardware thread if ranks share a core.
     """
     for request in _candidates(sets, topology, threads):
         try:

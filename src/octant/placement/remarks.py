@@ -1,4 +1,4 @@
-"""What may be unexpected about a placement: facts about its sets, whatever their source."""
+"""Remarks on unexpected properties of a placement."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from octant.placement import RankPlacement, numbers_text
 
 
 def remarks(ranks: Sequence[RankPlacement], topology: Topology) -> tuple[str, ...]:
-    """Sentences on shared cores, ranks across domains, crowding, mixed kinds, forbidden threads."""
+    """Return remarks on shared cores, ranks across domains, oversubscription, mixed kinds and unusable threads."""
     found = [
         *_outside(ranks, topology),
         *_without_memory(ranks, topology),
@@ -30,20 +30,17 @@ def _outside(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     if not bad:
         return []
     allowed = numbers_text(topology.allowed)
-    return [f"{_names(bad)}: bound to hardware threads that this job may not use (it may use {allowed})"]
+    return [f"{_names(bad)}: bound to hardware threads outside of the affinity mask of this job ({allowed})"]
 
 
 def _without_memory(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
-    """Ranks with hardware threads outside of every memory node, where nodes are known at all."""
+    """Return a remark on ranks with hardware threads in no NUMA node, if there are NUMA nodes."""
     inside = frozenset(cpu.os for cpu in topology.cpus if cpu.numa is not None)
     bad = [place.rank for place in ranks if place.cpus - inside]
     if not inside or not bad:
         return []
     threads = frozenset().union(*(place.cpus for place in ranks)) - inside
-    return [
-        f"{_names(bad)}: hardware threads {numbers_text(threads)} belong to no memory node that is known, so no "
-        "memory is local to them"
-    ]
+    return [f"{_names(bad)}: hardware threads {numbers_text(threads)} are in no NUMA node and have no local memory"]
 
 
 def _crowding(ranks: Sequence[RankPlacement]) -> list[str]:
@@ -51,11 +48,11 @@ def _crowding(ranks: Sequence[RankPlacement]) -> list[str]:
     if not bad:
         return []
     place = next(p for p in ranks if p.rank == bad[0])
-    return [f"{_names(bad)}: {len(place.threads)} threads on {len(place.cpus)} hardware thread(s) take turns"]
+    return [f"{_names(bad)}: oversubscribed, {len(place.threads)} threads on {len(place.cpus)} hardware thread(s)"]
 
 
 def _shared_cores(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
-    """Ranks on one core, distinguished by whether they also share its hardware threads."""
+    """Return a remark on ranks that share cores or hardware threads."""
     core_of = {cpu.os: cpu.core for cpu in topology.cpus}
     on_core: dict[int, list[tuple[RankPlacement, CpuSet]]] = defaultdict(list)
     for place in ranks:
@@ -77,15 +74,15 @@ def _shared_cores(ranks: Sequence[RankPlacement], topology: Topology) -> list[st
     everyone = sorted({rank for key in groups for rank in key})
     if any(groups.values()):
         return [f"{_names(everyone)}: share hardware threads with other ranks"]
-    return [f"{_names(everyone)}: share cores with other ranks, each on hardware threads of its own"]
+    return [f"{_names(everyone)}: share cores with other ranks, on separate hardware threads"]
 
 
 def _spanning(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
-    for unit, name in (("package", "packages"), ("numa", "NUMA domains")):
+    for unit, name in (("package", "package"), ("numa", "NUMA domain")):
         group_of = _index(topology.groups(unit))
         wide = [p.rank for p in ranks if len(p.cpus) < len(topology.allowed) and _count_touched(p.cpus, group_of) > 1]
         if wide:
-            return [f"{_names(wide)}: spans several {name}, so first touch decides where its memory is"]
+            return [f"{_names(wide)}: placed on more than one {name}; first touch determines the memory placement"]
     return []
 
 
@@ -98,7 +95,7 @@ def _count_touched(cpus: CpuSet, group_of: Mapping[int, int]) -> int:
 
 
 def _alternating(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
-    """Consecutive ranks on alternate packages while two threads of one rank share a core."""
+    """Return a remark on consecutive ranks that alternate between packages while threads of one rank share a core."""
     packages = topology.groups("package")
     cores = topology.groups("core")
     if len(ranks) < 2 or len(packages) < 2:
@@ -113,8 +110,8 @@ def _alternating(ranks: Sequence[RankPlacement], topology: Topology) -> list[str
         idle = sum(1 for core in cores if core & topology.allowed and not core & used)
         if idle:
             return [
-                f"{_names(crowded)}: consecutive ranks alternate between packages, yet the threads of a rank "
-                f"share a core while {idle} cores idle"
+                f"{_names(crowded)}: consecutive ranks alternate between packages, and the threads of a rank "
+                f"share a core while {idle} cores are idle"
             ]
     return []
 
@@ -124,4 +121,4 @@ def _kinds(ranks: Sequence[RankPlacement], topology: Topology) -> list[str]:
     kinds = {kind_of.get(cpu, "") for place in ranks for cpu in place.cpus} - {""}
     if len(kinds) < 2:
         return []
-    return ["ranks are on performance and efficiency cores: the slower ones set the pace; try kind=performance"]
+    return ["ranks use performance and efficiency cores, and wait for the slower cores; try kind=performance"]

@@ -1,4 +1,4 @@
-"""A placement request as a value, and the compact text that it is read from and written to."""
+"""Placement requests, and their compact text form."""
 
 import math
 import re
@@ -21,11 +21,11 @@ Kind = Literal["any", "performance", "efficiency"]
 
 PAGE_BYTES: dict[str, int] = {"4k": 1 << 12, "64k": 1 << 16, "2m": 1 << 21, "16m": 1 << 24, "1g": 1 << 30}
 MOST = 65_536
-"""Threads of all ranks of a node; more is a typing error, and only takes time."""
+"""Maximum number of threads of all ranks of a node; larger numbers are typing errors."""
 MOST_OF_TORUS = 1_000_000
-"""The same of all nodes of a torus."""
+"""Maximum number of nodes, and of threads, of a torus."""
 LONGEST = 1 << 20
-"""Characters of a request, or of a launcher's lines."""
+"""Maximum number of characters of a request, or of a launcher's lines."""
 SMT_ALL = 0
 """`smt=all`: all hardware threads of a core."""
 
@@ -36,7 +36,7 @@ _EXAMPLE = "4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m"
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory policy. Without nodes, `bind` means those of the rank's own threads and `interleave` all."""
+    """A memory policy. Without nodes, `bind` uses the local nodes of the rank's threads and `interleave` all nodes."""
 
     policy: Policy = "default"
     nodes: tuple[int, ...] = ()
@@ -46,17 +46,17 @@ class Memory:
 
 
 PARTS = ("heap", "text", "data", "stack")
-"""Of an unmodified program, each of which may lie on huge pages: `heap=huge`, also written `pages.heap=huge`."""
+"""Segments of an unmodified program that may use huge pages: `heap=huge`, also written `pages.heap=huge`."""
 
 
 @dataclass(frozen=True)
 class PlacementRequest:
-    """Ranks and threads of one node (of the whole torus, if there is one), and how they are placed.
+    """Ranks and threads of one node (or of the whole torus), and their placement.
 
-    `unit` is what one thread is bound to (`hwthread`, `core`) or what one rank has to itself (`l2` to
-    `package`; its threads may move within). `smt` is how many hardware threads of a core get a thread of
-    ours: 1 leaves the siblings idle, `SMT_ALL` uses all of them. Ranks share a unit only with `share`, and
-    hardware threads only with `oversubscribe` or an explicit list.
+    `unit` is the unit to which each thread is bound (`hwthread`, `core`), or the unit of each rank (`l2` to `package`),
+    within which its threads may move. `smt` is the number of hardware threads used per core: 1 leaves siblings idle,
+    `SMT_ALL` uses all. Ranks share a unit only with `share`, and hardware threads only with `oversubscribe` or an
+    explicit list.
     """
 
     ranks: int = 1
@@ -71,50 +71,53 @@ class PlacementRequest:
     data: Literal["default", "huge"] = "default"
     stack: Literal["default", "huge"] = "default"
     kind: Kind = "any"
-    near: Literal["any", "adapter"] = "any"  # "adapter": by the network adapter, where a scheduler knows it
+    near: Literal["any", "adapter"] = "any"  # "adapter": near the network adapter, if the scheduler supports it
     share: bool = False
     oversubscribe: bool = False
     cpus: tuple[tuple[int, ...], ...] = ()  # explicit: hardware threads of each rank, in the order of its threads
     torus: tuple[int, ...] = ()
-    map: tuple[
-        tuple[int, ...], ...
-    ] = ()  # explicit torus coordinates (node, then place in it) of each rank, and of more
-    map_file: str = ""  # the file of the map
+    map: tuple[tuple[int, ...], ...] = ()  # explicit torus coordinates (node, then slot) of at least all ranks
+    map_file: str = ""  # the file from which `map` was read
 
     def __post_init__(self) -> None:
         if self.ranks < 1 or self.threads < 1:
-            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads (both start at 1)")
+            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads: both must be at least 1")
         most = MOST_OF_TORUS if self.torus else MOST
         if self.ranks * self.threads > most:
-            why = f"over {most} threads {'on a torus' if self.torus else 'on one node'}"
-            raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads ({why}); try fewer")
+            where = "on a torus" if self.torus else "on one node"
+            raise ValueError(
+                f"cannot place {self.ranks} ranks x {self.threads} threads: {where} at most {most} are supported"
+            )
         if math.prod(self.torus) > MOST_OF_TORUS:
             size = "x".join(map(str, self.torus))
-            raise ValueError(f"cannot use torus={size} (over {MOST_OF_TORUS} nodes); try torus=8x8x16")
+            raise ValueError(f"cannot use torus={size}: at most {MOST_OF_TORUS} nodes are supported")
         if self.smt < 0:
-            raise ValueError(f"cannot use {self.smt} hardware threads per core; try 1, 2, 4, 8 or all")
+            raise ValueError(f"cannot use {self.smt} hardware threads per core; use smt=1, 2, 4, 8 or all")
         self._check_words()
         _check_known("memory", self.memory.policy, get_args(Policy))
         if not _ORDER.fullmatch(self.order) or (self.order.isupper() and len(set(self.order)) < len(self.order)):
             hint = suggestion(self.order, ("compact", "scatter", "scatter:numa", "XYZT with a torus"))
-            raise ValueError(f"cannot use order={self.order} (no such order); {hint}")
+            raise ValueError(f"unknown value in order={self.order}; {hint}")
         if self.memory.policy == "preferred" and len(self.memory.nodes) != 1:
-            raise ValueError("cannot prefer memory without exactly one node; try memory=preferred:0")
+            raise ValueError("memory=preferred requires exactly one NUMA node, as in memory=preferred:0")
         if self.memory.nodes and self.memory.policy in ("default", "local"):
-            raise ValueError(f"cannot give nodes with memory={self.memory.policy}; try memory=bind:0")
+            raise ValueError(f"memory={self.memory.policy} takes no NUMA nodes; use memory=bind:0")
         dimensions = {4: 3, 6: 5}.get(len(self.order)) if self.order.isupper() else None
         if dimensions is not None and len(self.torus) != dimensions:
-            raise ValueError(f"cannot map by {self.order} without a torus of {dimensions} dimensions; try torus=8x8x16")
+            example = "8x8x16" if dimensions == 3 else "4x4x4x4x2"
+            raise ValueError(
+                f"order={self.order} requires a torus of {dimensions} dimensions; add for example torus={example}"
+            )
         if self.torus and not self.map and not self.order.isupper():
-            raise ValueError("cannot map on a torus without letters or a map file; try order=TXYZ or map=FILE")
+            raise ValueError("torus requires a letter order or a map file; add order=TXYZ or map=FILE")
         if self.map and not self.torus:
-            raise ValueError("cannot use a map without its torus; try torus=8x8x16")
+            raise ValueError("map requires a torus; add for example torus=8x8x16")
         if self.map and len(self.map) < self.ranks:
             raise ValueError(
-                f"cannot place {self.ranks} ranks by a map of {len(self.map)} lines; give one line per rank"
+                f"cannot place {self.ranks} ranks with a map of {len(self.map)} lines; write one line per rank"
             )
         if self.cpus and len(self.cpus) != self.ranks:
-            raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; give one list per rank")
+            raise ValueError(f"cannot place {self.ranks} ranks on {len(self.cpus)} lists; write one list per rank")
 
     def _check_words(self) -> None:
         known = {"unit": get_args(Unit), "pages": get_args(Pages), **dict.fromkeys(PARTS, ("default", "huge"))}
@@ -124,7 +127,7 @@ class PlacementRequest:
 
     @property
     def huge_segments(self) -> tuple[str, ...]:
-        """The parts of an unmodified program, besides its heap, that are to lie on huge pages."""
+        """Segments of an unmodified program, except its heap, that are to use huge pages."""
         return tuple(part for part in PARTS if part != "heap" and getattr(self, part) == "huge")
 
     def __str__(self) -> str:
@@ -139,11 +142,11 @@ class PlacementRequest:
 
 def _check_known(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise ValueError(f"cannot use {name}={value} (no such {name}); {suggestion(value, known)}")
+        raise ValueError(f"unknown value in {name}={value}; {suggestion(value, known)}")
 
 
 def _list_text(cpus: tuple[int, ...]) -> str:
-    """Numbers in their order, runs folded: `0-3+8`."""
+    """Return numbers in their order, with ranges: `0-3+8`."""
     runs: list[list[int]] = []
     for cpu in cpus:
         if runs and cpu == runs[-1][-1] + 1:
@@ -163,21 +166,21 @@ _WRITE: dict[str, Callable[[object], str]] = {
 
 
 _NODES = re.compile(r"memory=\w+:[0-9-]+(?:[,+][0-9-]+)+(?=,|$)")
-"""Memory nodes of a policy, joined as here or as numactl does it."""
+"""NUMA nodes of a policy, joined by `+` or, as in numactl, by `,`."""
 
 
 def parse_request(text: str) -> PlacementRequest:
-    """A request from `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
+    """Return the request of a text such as `4x2,unit=core,order=scatter,smt=1,memory=local,pages=2m`.
 
-    The first part is ranks x threads; each other part is a key of `PlacementRequest`. Lists are joined by `+`, memory nodes
-    also by `,`; ranks' lists are parted by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, `cpus` gives them: one
-    rank a list, one thread a number.
+    The first part is ranks x threads; each other part is a key of `PlacementRequest`. Lists are joined by `+`, NUMA
+    nodes also by `,`; the lists of ranks are separated by `/`: `2x2,cpus=0-1/4+6`. Without ranks x threads, each list
+    of `cpus` is a rank, and each number a thread.
 
     Raises:
-        ValueError: an unknown key or value; the message lists the known ones.
+        ValueError: unknown key or value; the message lists the known ones.
     """
     if len(text) > LONGEST:
-        raise ValueError(f"cannot read a placement of {len(text)} characters (at most {LONGEST}); try {_EXAMPLE}")
+        raise ValueError(f"the placement has {len(text)} characters; at most {LONGEST} are supported")
     words = [word.strip() for word in _NODES.sub(lambda nodes: nodes[0].replace(",", "+"), text).split(",")]
     words = [word for word in words if word]
     head = _HEAD.fullmatch(words[0]) if words else None
@@ -186,16 +189,18 @@ def parse_request(text: str) -> PlacementRequest:
         key, equals, value = word.partition("=")
         key = key.removeprefix("pages.") if key.removeprefix("pages.") in PARTS else key
         if not equals:
-            raise ValueError(f"cannot read {word!r} in {text!r}; try {_EXAMPLE}; keys: {', '.join(_READ)}")
+            raise ValueError(
+                f"{word!r} in {text!r} is not of the form KEY=VALUE; keys are {', '.join(_READ)}; example: {_EXAMPLE}"
+            )
         if key not in _READ:
-            raise ValueError(f"cannot read {word!r} in {text!r} (no such key); {suggestion(key, _READ)}")
+            raise ValueError(f"unknown key in {word!r} in {text!r}; {suggestion(key, _READ)}")
         if key in found:
-            raise ValueError(f"cannot read {text!r}: {key} is given twice")
+            raise ValueError(f"{key} occurs twice in {text!r}; remove one of them")
         if head and key in ("ranks", "threads"):
-            raise ValueError(f"cannot read {text!r}: {key} is given twice, by {words[0]} and by {word}")
+            raise ValueError(f"{text!r} states {key} twice, in {words[0]} and in {word}; remove one of them")
         found[key] = value
     if head is None and not found:
-        raise ValueError(f"cannot read {text!r} as a placement; try {_EXAMPLE}")
+        raise ValueError(f"{text!r} is not a placement; use a form such as {_EXAMPLE}")
     values = {key: _read_value(key, value) for key, value in found.items() if key != "map"}
     if "map" in found:
         values |= _map(found["map"], values.get("torus"))
@@ -211,9 +216,9 @@ def parse_request(text: str) -> PlacementRequest:
 
 
 def _map(name: str, torus: object) -> dict[str, object]:
-    """The map in a file, for a torus."""
+    """Return the map of a torus from a file."""
     if not isinstance(torus, tuple):
-        raise ValueError(f"cannot use map={name} without its torus; try torus=8x8x16")
+        raise ValueError(f"map={name} requires a torus; add for example torus=8x8x16")
     return {"map": tuple(read_map(read_text(Path(name), "map file"), torus)), "map_file": name}
 
 
@@ -221,17 +226,18 @@ def _read_value(key: str, value: str) -> object:
     try:
         return _READ[key](value)
     except ValueError as error:
-        raise ValueError(f"cannot read {key}={value[:60]}: {error}") from None
+        raise ValueError(f"cannot use {key}={value[:60]}: {error}") from None
 
 
 def _count(value: str) -> int:
     if not re.fullmatch("[0-9]{1,9}", value):
-        raise ValueError("that is no number of at most nine digits")
+        raise ValueError("the value is not an integer of at most nine digits")
     return int(value)
 
 
 def _yes(value: str) -> bool:
-    _check_known("answer", value, ("yes", "no"))
+    if value not in ("yes", "no"):
+        raise ValueError("the value must be yes or no")
     return value == "yes"
 
 
@@ -249,7 +255,7 @@ def _cpu_lists(value: str) -> tuple[tuple[int, ...], ...]:
         for piece in part.split("+"):
             numbers += sorted(parse_cpus(piece))
             if total + len(numbers) > MOST:
-                raise ValueError(f"over {MOST} numbers")
+                raise ValueError(f"at most {MOST} numbers are supported")
         total += len(numbers)
         lists.append(tuple(numbers))
     return tuple(lists)
@@ -258,7 +264,7 @@ def _cpu_lists(value: str) -> tuple[tuple[int, ...], ...]:
 def _torus(value: str) -> tuple[int, ...]:
     sizes = tuple(_count(size) for size in value.split("x"))
     if 0 in sizes:
-        raise ValueError("a dimension of 0 holds nothing")
+        raise ValueError("each dimension must be at least 1")
     return sizes
 
 
@@ -282,10 +288,10 @@ _READ: dict[str, Callable[[str], object]] = {
 
 
 def request_from_lists(cpus: list[tuple[int, ...]], threads: int | None = None) -> PlacementRequest:
-    """A request that lists the hardware threads of each rank."""
+    """Return a request that lists the hardware threads of each rank."""
     return PlacementRequest(ranks=len(cpus), threads=threads or len(cpus[0]), unit="hwthread", cpus=tuple(cpus))
 
 
 def masks(request: PlacementRequest) -> tuple[CpuSet, ...]:
-    """The explicit sets of a request, one per rank."""
+    """Return the explicit sets of a request, one per rank."""
     return tuple(frozenset(cpus) for cpus in request.cpus)

@@ -1,4 +1,4 @@
-"""The check that every placement passes before it is shown, started or written: each set is valid on the machine."""
+"""Validity check of placements before they are printed, started or written."""
 
 from octant.failure import Exit, Refusal
 from octant.machine import CpuSet, Topology
@@ -7,44 +7,44 @@ from octant.placement.request import PlacementRequest
 
 
 def may_share(request: PlacementRequest) -> bool:
-    """Whether ranks of this request may share hardware threads, because it says so."""
+    """Return whether the request allows ranks to share hardware threads."""
     two_on_a_core = request.unit == "core" and request.smt != 1
     return request.oversubscribe or request.share or bool(request.cpus) or two_on_a_core
 
 
 def check(placement: Placement, topology: Topology, within: CpuSet, *, shared: bool) -> Placement:
-    """Return the placement, if its sets are valid on this topology; that they are not empty is their type.
+    """Return the placement if its sets are valid on this topology; their type excludes empty sets.
 
     Args:
-        placement: what was planned, or read from the options of a launcher.
-        topology: of one node.
-        within: the hardware threads that ranks may have.
+        placement: a planned placement, or one read from the options of a launcher.
+        topology: topology of one node.
+        within: the hardware threads that ranks may use.
         shared: whether ranks of one node may share hardware threads.
 
     Raises:
-        Refusal: a set that is not valid; the message names the rank.
+        Refusal: a set is not valid; the message states the rank.
     """
     nodes = {node.os for node in topology.numa}
     taken: dict[tuple[int, ...], set[int]] = {}
     for number, place in enumerate(placement.ranks):
         if place.rank != number:
-            raise _refused(place, f"it is number {number} of the placement")
+            raise _refused(place, f"it is at position {number} of the placement")
         if not place.cpus <= within:
-            raise _refused(place, f"there is no hardware thread {numbers_text(place.cpus - within)} for it")
+            raise _refused(place, f"hardware thread {numbers_text(place.cpus - within)} is not available")
         if not all(bound <= place.cpus for bound in set(place.threads)):
-            raise _refused(place, f"a thread of it is outside of its own set {numbers_text(place.cpus)}")
+            raise _refused(place, f"a thread is outside of the set {numbers_text(place.cpus)} of its rank")
         if not nodes.issuperset(place.memory):
-            raise _refused(place, f"there is no memory node {numbers_text(set(place.memory) - nodes)}")
+            raise _refused(place, f"NUMA node {numbers_text(set(place.memory) - nodes)} does not exist")
         used = taken.setdefault(place.coordinates[:-1], set())
         if not shared and not used.isdisjoint(place.cpus):
-            raise _refused(place, f"ranks before it have hardware threads {numbers_text(used & place.cpus)}")
+            raise _refused(place, f"hardware threads {numbers_text(used & place.cpus)} are used by lower ranks")
         used |= place.cpus
     return placement
 
 
 def _refused(place: RankPlacement, why: str) -> Refusal:
     return Refusal(
-        f"cannot use the placement of rank {place.rank} ({why}); `octant machine` shows the hardware threads and "
-        "memory nodes; name others with --place, as in 1x2,cpus=0+1",
+        f"invalid placement of rank {place.rank}: {why}; `octant machine` lists the hardware threads and NUMA nodes; "
+        "choose others with --place, as in 1x2,cpus=0+1",
         Exit.NOT_SUPPORTED,
     )

@@ -86,7 +86,7 @@ def test_the_table_says_what_the_curves_do() -> None:
 
 def test_a_size_in_doubt_says_so_in_words_and_names_nothing() -> None:
     caveat = Disagreement(
-        "last-level cache", (("stated", "32 MiB"), ("kvm", "the host's cores share it too")), "neither"
+        "last-level cache", (("stated", "32 MiB"), ("kvm", "other cores of the host share the cache")), "neither"
     )
     picture = ladder(dataclasses.replace(machine(), disagreements=(caveat,)))
     assert picture.panels[0].marks[-1].label == "L3 32 MiB (the host's)"

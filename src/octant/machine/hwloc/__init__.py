@@ -1,4 +1,4 @@
-"""Machine topologies through hwloc: the XML of a source, and the topology in such XML."""
+"""Machine topologies through hwloc: export of a source as XML, and the topology read from XML."""
 
 from octant.machine.hwloc.files import load, load_machine, read_synthetic
 from octant.machine.hwloc.process import HelperError, NoHwlocError

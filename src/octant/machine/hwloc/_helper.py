@@ -1,8 +1,8 @@
-"""The program of the helper process: libhwloc loads one topology, which goes to stdout as XML of version 2.
+"""Helper process: libhwloc loads one topology and writes it to stdout as XML of version 2.
 
-`python -I -S _helper.py KIND WHEEL` imports nothing of Octant. KIND is `system` (this machine or, with `HWLOC_FSROOT`,
-a recorded tree), `xml` or `synthetic`, whose text is read from stdin; WHEEL is the library of the wheel, or empty. The
-exit status is 0, `NO_LIBRARY` or `REFUSED`, with the reason on stderr.
+`python -I -S _helper.py KIND WHEEL` does not import Octant. KIND is `system` (this machine or, with `HWLOC_FSROOT`, a
+recorded tree), `xml` or `synthetic`; the text of the latter two is read from stdin. WHEEL is the library of the wheel,
+or empty. The exit status is 0, `NO_LIBRARY` or `REFUSED`, with the reason on stderr.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ def _end(status: int, reason: str) -> NoReturn:
 
 
 def _limit() -> None:
-    """Limit what a damaged or malicious source can take from the system."""
+    """Limit the resources that a damaged or malicious source can use."""
     for kind, most in (
         (resource.RLIMIT_AS, MEMORY_BYTES),
         (resource.RLIMIT_CPU, CPU_S),
@@ -42,15 +42,15 @@ def _limit() -> None:
     ):
         hard = resource.getrlimit(kind)[1]
         soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        later = 2 if kind == resource.RLIMIT_CPU else 0  # SIGXCPU comes first, which tells the reason
+        later = 2 if kind == resource.RLIMIT_CPU else 0  # the soft limit sends SIGXCPU, which identifies the reason
         resource.setrlimit(kind, (soft, soft + later if hard == resource.RLIM_INFINITY else min(soft + later, hard)))
-    signal.alarm(WALL_S + 5)  # the end of a helper whose parent was killed
+    signal.alarm(WALL_S + 5)  # ends a helper whose parent was killed
 
 
 def _library(wheel: str) -> ctypes.CDLL:
-    """Return the newest hwloc 2: that of the wheel, or that of the system if it is newer."""
+    """Return the newest hwloc 2 of wheel and system; the library of the wheel if the versions are equal."""
     best, version, reasons = None, 0, []
-    for path in (SYSTEM_LIBRARY, wheel):  # in the other order, the linker would take the wheel's for both
+    for path in (SYSTEM_LIBRARY, wheel):  # in reverse order, the dynamic linker returns the wheel's library for both
         try:
             library = _loaded(path) if path else None
         except OSError as error:
@@ -79,10 +79,10 @@ def _loaded(path: str) -> ctypes.CDLL:
 
 
 def pci_stub(machine: bytes) -> bytes:
-    """Return a shared library that defines the functions of libpciaccess which the wheel's libhwloc imports.
+    """Return a shared library that defines the functions of libpciaccess that the wheel's libhwloc imports.
 
-    The dynamic linker wants the library of that name before it loads libhwloc. No function is ever called, since no I/O
-    devices are discovered; so they need no code, and the file can be written without a compiler.
+    The dynamic linker requires a library of that name to load libhwloc. The functions are never called, since no I/O
+    devices are discovered. Therefore they have no code, and the file can be written without a compiler.
 
     Args:
         machine: `e_machine` of its ELF header, two bytes.
@@ -90,7 +90,7 @@ def pci_stub(machine: bytes) -> bytes:
     names = [_PCI, *_PCI_FUNCTIONS]
     strings = b"\0" + b"".join(name.encode() + b"\0" for name in names)
     starts = [strings.index(name.encode() + b"\0") for name in names]
-    count = len(names)  # of symbols: an empty one, and the functions
+    count = len(names)  # symbols: an empty one, and the functions
     symbols_at = 64 + 3 * 56
     hash_at = symbols_at + 24 * count
     strings_at = hash_at + 4 * (3 + count)
@@ -109,30 +109,30 @@ def pci_stub(machine: bytes) -> bytes:
 
 
 def _export(library: ctypes.CDLL, kind: str, text: bytes) -> bytes:
-    """Return the topology as XML, with all objects but I/O devices, and with resources that are not allowed."""
+    """Return the topology as XML with all objects except I/O devices, also those that are not allowed."""
     topology = ctypes.c_void_p()
     if library.hwloc_topology_init(ctypes.byref(topology)) != 0:
-        _end(REFUSED, "no topology can be created")
+        _end(REFUSED, "cannot create a topology")
     library.hwloc_topology_set_flags(topology, ctypes.c_ulong(_INCLUDE_DISALLOWED))
     library.hwloc_topology_set_all_types_filter(topology, _KEEP_ALL)
     library.hwloc_topology_set_io_types_filter(topology, _KEEP_NONE)
     if kind == "xml" and library.hwloc_topology_set_xmlbuffer(topology, text, len(text) + 1) != 0:
-        _end(REFUSED, "no XML of a topology that this hwloc knows")
+        _end(REFUSED, "the text is not XML of a topology that this version of hwloc supports")
     if kind == "synthetic" and library.hwloc_topology_set_synthetic(topology, text) != 0:
-        _end(REFUSED, "no description of a topology that this hwloc knows")
-    if library.hwloc_topology_load(topology) != 0:  # without a look at these results it would be the local machine
-        _end(REFUSED, "the topology cannot be loaded")
+        _end(REFUSED, "the text is not a synthetic description that this version of hwloc supports")
+    if library.hwloc_topology_load(topology) != 0:  # after a failure above, this would load the local machine
+        _end(REFUSED, "cannot load the topology")
     buffer, length = ctypes.c_void_p(), ctypes.c_int()
     arguments = topology, ctypes.byref(buffer), ctypes.byref(length), ctypes.c_ulong(0)
     if library.hwloc_topology_export_xmlbuffer(*arguments) != 0 or not buffer.value:
-        _end(REFUSED, "the topology cannot be written as XML")
+        _end(REFUSED, "cannot write the topology as XML")
     if length.value > OUTPUT_BYTES:
-        _end(REFUSED, f"its XML has {length.value} bytes, more than {OUTPUT_BYTES}")
+        _end(REFUSED, f"the XML has {length.value} bytes; at most {OUTPUT_BYTES} are supported")
     return ctypes.string_at(buffer.value, length.value).rstrip(b"\0")
 
 
 def main() -> None:
-    """Serve one request, the one in the arguments."""
+    """Serve the request in the arguments."""
     kind, wheel = sys.argv[1:3]
     library = _library(wheel)
     text = sys.stdin.buffer.read() if kind in ("xml", "synthetic") else b""
@@ -142,7 +142,7 @@ def main() -> None:
         sys.stdout.buffer.write(xml)
         sys.stdout.buffer.flush()
     except MemoryError:
-        _end(REFUSED, f"out of memory: it needs more than {MEMORY_BYTES >> 20} MiB")
+        _end(REFUSED, f"out of memory: more than {MEMORY_BYTES >> 20} MiB required")
     os._exit(0)
 
 

@@ -1,6 +1,7 @@
-"""The XML of this machine, kept in the user's cache for as long as nothing changes on which it depends.
+"""Cache of the XML of this machine in the user's cache folder, valid while its inputs do not change.
 
-A file is used only if this user owns it, nobody else may write it, and its content has the digest in its first line.
+A file is used only if this user owns it, no other user has write permission, and its content has the digest in its
+first line.
 """
 
 import hashlib
@@ -27,21 +28,21 @@ _FACTS = (
     "sys/devices/system/node/has_memory",
     "proc/self/cgroup",
 )
-"""What may change between boots or within one: CPUs, their clock frequencies and memory that are switched on or off."""
+"""Files whose contents may change between boots or during operation: CPUs, clock frequencies and memory on or off."""
 _PLACES = ("/sys/devices/system/cpu", "/sys/devices/system/node", "/proc", "/etc/ld.so.cache", _helper.__file__)
-"""Other files in their place, as in a container, may give another answer; so may other libraries or another helper."""
+"""Files and folders whose identity is part of the key: containers may replace them, and libraries may be updated."""
 _KEPT_S = 30 * 86400
 _FAILED_S = 3600
-"""How long a failure is kept: it may be that of a machine under heavy load."""
+"""Time for which a failure is kept; heavy load may be its cause."""
 
 
 def cached_xml(produce: Callable[[], str]) -> str:
-    """Return the XML of this machine from the cache, or what `produce` returns, which is kept.
+    """Return the XML of this machine from the cache, or the result of `produce`, which is then stored.
 
-    A failure of the library is kept too, for a while: a library that hangs would cost every command its time limit.
+    Failures are also stored for a limited time, since each command would otherwise wait for a library that hangs.
 
     Raises:
-        HelperError: the library failed, now or a short while ago.
+        HelperError: the library failed, now or within the last `_FAILED_S` seconds.
     """
     key = _key()
     if key is None:
@@ -50,11 +51,11 @@ def cached_xml(produce: Callable[[], str]) -> str:
     with suppress(OSError, ValueError):
         return _read(file)
     failure = file.with_suffix(".failed")
-    told = ""
+    message = ""
     with suppress(OSError, ValueError):
-        told = _read(failure) if time.time() - failure.stat().st_mtime < _FAILED_S else ""
-    if told:
-        raise HelperError(told)
+        message = _read(failure) if time.time() - failure.stat().st_mtime < _FAILED_S else ""
+    if message:
+        raise HelperError(message)
     try:
         text = produce()
     except HelperError as error:
@@ -72,7 +73,7 @@ def _folder() -> Path:
 
 
 def _key() -> str | None:
-    """A digest of all that decides the answer; `None` if boots cannot be told apart."""
+    """Return a digest of the inputs; `None` if the kernel does not identify the boot."""
     tree = FileTree(Path("/"))
     facts = [tree.text(path) for path in _FACTS]
     if not facts[0]:
@@ -95,25 +96,25 @@ def _state(path: str) -> str:
 
 
 def _read(file: Path) -> str:
-    """Return the content of a file that can be trusted.
+    """Return the content of a cache file after checking its owner, permissions and digest.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is not ours, or damaged.
+        OSError: the file cannot be read.
+        ValueError: another user may have written the file, or it is damaged.
     """
     with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
-            raise ValueError("another user may have written it")
+            raise ValueError("another user may have written the file")
         data = opened.read(_helper.OUTPUT_BYTES)
     digest, _, body = data.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != digest:
-        raise ValueError("it is damaged")
+        raise ValueError("the file is damaged")
     return body.decode()
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file whole or not at all, and remove those that have not been written for long."""
+    """Write a file atomically, and remove files older than `_KEPT_S`."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     for other in file.parent.iterdir():
         with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Synthetic descriptions: hwloc's, with more names of levels, default counts, comments, and two kinds of further lines.
+"""Synthetic descriptions of hwloc, extended by more names of levels, default counts, comments and two line types.
 
-What hwloc would ignore or take for something else is refused here, with the part that is wrong. The levels themselves
-are hwloc's to build.
+Errors that hwloc would ignore or misinterpret are refused here, and the message quotes the wrong part. hwloc builds the
+levels.
 """
 
 import math
@@ -24,30 +24,31 @@ _TYPES = {
 _SIZES = {"l1": "32KiB", "l1i": "32KiB", "l2": "256KiB", "l3": "16MiB", "l4": "64MiB", "l5": "256MiB"}
 _LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))?\s*(\]?)\s*")
 _CORE_TYPES = {"efficiency": "IntelAtom", "performance": "IntelCore"}
-"""Kinds of cores, the slower first, and what hwloc calls them."""
+"""Kinds of cores, the slower first, and their names in hwloc."""
 _LONGEST = 1 << 16
 MOST_NODES = 1024
-"""NUMA nodes of a machine: the largest number that Linux can be built for (NODES_SHIFT)."""
+"""Maximum number of NUMA nodes that Linux supports (NODES_SHIFT)."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """A description, parted into what hwloc reads and what is ours."""
+    """A synthetic description, divided into the levels for hwloc and the extensions of Octant."""
 
     levels: str
     allowed: CpuSet | None = None  # `None`: all hardware threads
     kinds: Mapping[str, CpuSet] = field(default_factory=dict)
 
     def complete(self, xml: str) -> str:
-        """Return hwloc's XML of the levels with what is ours.
+        """Return hwloc's XML of the levels, extended by allowed hardware threads and kinds of cores.
 
         Raises:
-            ValueError: hardware threads are allowed that do not exist.
+            ValueError: allowed hardware threads do not exist.
         """
         if self.allowed is not None:
             numbers = {int(number) for number in re.findall(r'<object type="PU" os_index="([0-9]+)"', xml)}
             if not self.allowed <= numbers:
-                raise ValueError(f"cannot allow hardware threads {cpus_text(self.allowed)}: some do not exist")
+                missing = cpus_text(self.allowed - numbers)
+                raise ValueError(f"cannot allow hardware threads {missing}: the topology does not have them")
             xml = re.sub(r'allowed_cpuset="[^"]*"', f'allowed_cpuset="{mask_text(self.allowed)}"', xml, count=1)
         kinds = (
             f'<cpukind cpuset="{mask_text(self.kinds[name])}" forced_efficiency="{rank}">'
@@ -63,7 +64,7 @@ class _Level:
     kind: str
     count: int  # per object of the level above
     attributes: Mapping[str, str]
-    attached: bool  # memory in brackets: beside the levels below, not above them
+    attached: bool  # memory in brackets, which is attached to the level above it
 
     def text(self) -> str:
         attributes = {"size": _SIZES[self.kind], **self.attributes} if self.kind in _SIZES else dict(self.attributes)
@@ -74,32 +75,32 @@ class _Level:
 
 
 def parse_description(text: str) -> Description:
-    """Return a description's parts: levels `type:count`, outermost first, the last one `pu`; `[numa]` is attached.
+    """Parse levels `type:count`, outermost first, the last one `pu`; `[numa]` is attached memory.
 
-    Attributes are hwloc's, such as `size` of caches, `memory` of NUMA nodes, `indexes` of hardware threads. What
-    follows a `#` is a comment; a line `allowed: 2-5,8` restricts what may be used; a line `kinds: performance=0-7
-    efficiency=8-15` names the cores of a hybrid processor.
+    Attributes are those of hwloc, such as `size` of caches, `memory` of NUMA nodes and `indexes` of hardware threads. A
+    `#` begins a comment. A line `allowed: 2-5,8` restricts the usable hardware threads; a line `kinds: performance=0-7
+    efficiency=8-15` describes the cores of a hybrid processor.
 
     Raises:
-        ValueError: no such description; the message names the wrong part.
+        ValueError: invalid description; the message quotes the wrong part.
     """
     if len(text) > _LONGEST:
-        raise ValueError(f"cannot read a description of {len(text)} characters (at most {_LONGEST}); try 'core:4 pu:2'")
+        raise ValueError(f"the description has {len(text)} characters; at most {_LONGEST} are supported")
     lines = [line.split("#", 1)[0].strip() for line in text.splitlines()]
     ours = [line for line in lines if line.startswith(("allowed:", "kinds:"))]
     extra = dict(line.split(":", 1) for line in ours)
     levels = list(_levels(" ".join(line for line in lines if line not in ours)))
     tree = [level for level in levels if not level.attached]
     if len(levels) > DEEPEST:
-        raise ValueError(f"cannot use {len(levels)} levels (at most {DEEPEST}); try 'pack:2 core:4 pu:2'")
+        raise ValueError(f"the description has {len(levels)} levels; at most {DEEPEST} are supported")
     if not tree or tree[-1].kind != "pu":
-        raise ValueError(f"cannot read {text.strip()!r} as a topology (it must end in pu); try 'core:4 pu:2'")
+        raise ValueError(f"{text.strip()!r} is not a topology: the last level must be pu, as in 'core:4 pu:2'")
     total = math.prod(level.count for level in tree)
     nodes = math.prod(max(level.count, 1) for level in levels)
     if not 0 < total <= MOST_HERE or nodes > MOST_CPUS:
-        raise ValueError(f"cannot use a topology of {total} hardware threads; try 1 to {MOST_HERE}")
+        raise ValueError(f"the topology has {total} hardware threads; 1 to {MOST_HERE} are supported")
     if (count := _numa_nodes(levels)) > MOST_NODES:
-        raise ValueError(f"cannot use a topology of {count} NUMA nodes; try at most {MOST_NODES}, the limit of Linux")
+        raise ValueError(f"the topology has {count} NUMA nodes; Linux supports at most {MOST_NODES}")
     _check_indexes(tree, total)
     allowed = parse_cpus(extra["allowed"]) if "allowed" in extra else None
     return Description("".join(level.text() for level in levels), allowed, dict(_kinds(extra.get("kinds", ""))))
@@ -122,27 +123,27 @@ def _levels(text: str) -> Iterator[_Level]:
         if match is None or match[2].lower() not in _TYPES or bool(match[1]) != bool(match[5]):
             word = text[position:].split()[0]
             name, colon, number = word.partition(":")
-            hint = suggestion(name.lower(), _TYPES) if colon and number.isdigit() else "try core:4"
+            hint = suggestion(name.lower(), _TYPES) if colon and number.isdigit() else "use the form core:4"
             hint = "separate levels by blanks" if word.startswith(",") else hint
-            raise ValueError(f"cannot read the level {word!r} (not TYPE:COUNT of a known type); {hint}")
+            raise ValueError(f"{word[:60]!r} is not a level (TYPE:COUNT); {hint}")
         position = match.end()
         count = int(match[3] or 1)
         if count == 0:
-            raise ValueError(f"cannot have no {match[2]}: counts start at 1")
+            raise ValueError(f"the number of {match[2]} must be at least 1")
         words = (match[4] or "").split()
         if wrong := next((word for word in words if "=" not in word), None):
-            raise ValueError(f"cannot read {wrong[:60]!r} as an attribute of {match[2]}; try size=1MiB")
+            raise ValueError(f"{wrong[:60]!r} is not an attribute of {match[2]}; use the form size=1MiB")
         attributes = dict(word.split("=", 1) for word in words)
         level = _Level(_TYPES[match[2].lower()], count, attributes, bool(match[1]))
-        if level.kind != "machine" or count > 1:  # there is one, and hwloc adds it
+        if level.kind != "machine" or count > 1:  # hwloc adds the only machine
             yield level
 
 
 def _check_indexes(tree: list[_Level], total: int) -> None:
-    """Refuse numbers of hardware threads for which hwloc would count upwards instead, with a warning at most."""
+    """Refuse indexes of hardware threads that hwloc would replace by ascending numbers."""
     text = tree[-1].attributes.get("indexes", "")
     if text.count(":") > DEEPEST:
-        raise ValueError(f"cannot number by {text.count(':') + 1} loops (at most {DEEPEST})")
+        raise ValueError(f"indexes has {text.count(':') + 1} loops; at most {DEEPEST} are supported")
     if re.fullmatch("[0-9]{1,5}(,[0-9]{1,5})*", text):
         numbers = [int(number) for number in text.split(",")]
         right = len(numbers) == len(set(numbers)) == total and max(numbers) < MOST_CPUS
@@ -152,22 +153,22 @@ def _check_indexes(tree: list[_Level], total: int) -> None:
     else:
         for word in text.split(":") if text else ():
             if not any(level.kind == _TYPES.get(word.lower()) for level in tree[:-1]):
-                raise ValueError(f"cannot number by {word!r}: the description has no such level above pu")
+                raise ValueError(f"indexes names {word!r}, but the description has no such level above pu")
         right = True
     if not right:
-        raise ValueError(f"cannot number {total} hardware threads by indexes={text[:60]}")
+        raise ValueError(f"indexes={text[:60]} does not number {total} hardware threads")
 
 
 def _kinds(text: str) -> Iterator[tuple[str, CpuSet]]:
     for word in text.split():
         name, _, listed = word.partition("=")
         if name not in _CORE_TYPES:
-            raise ValueError(f"cannot use the kind {name[:60]!r} of cores; {suggestion(name, _CORE_TYPES)}")
+            raise ValueError(f"unknown kind of cores {name[:60]!r}; {suggestion(name, _CORE_TYPES)}")
         yield name, parse_cpus(listed)
 
 
 def mask_text(cpus: CpuSet) -> str:
-    """Return a set as hwloc writes it: hexadecimal words of 32 bits, the highest first."""
+    """Return a set as an hwloc bitmap: hexadecimal words of 32 bits, the highest first."""
     bits = sum(1 << cpu for cpu in cpus)
     words = range(max(bits.bit_length() - 1, 0) // 32, -1, -1)
     return ",".join(f"0x{bits >> 32 * word & 0xFFFFFFFF:08x}" for word in words)

@@ -1,4 +1,4 @@
-"""The files in which hwloc looks for processors, caches and memory on Linux, and what control groups allow."""
+"""Files that hwloc reads on Linux for processors, caches, memory and the limits of control groups."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from octant.machine.cpus import CPU as _CPU
 from octant.machine.cpus import NODE as _NODE
 from octant.machine.tree import FileTree
 
-_FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices; lists beside masks are for Octant
+_FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices; Octant also reads the lists next to masks
     "proc/cpuinfo", "proc/meminfo", "proc/mounts", "proc/self/cgroup", "proc/self/cpuset", "proc/hwloc-nofile-info",
     "proc/driver/nvidia/gpus/*/numa_status",
     f"{_CPU}/online", f"{_CPU}/possible", f"{_CPU}/present", f"{_CPU}/cpu*/online", f"{_CPU}/cpu*/topology/*",
@@ -22,18 +22,18 @@ _FILES = (  # topology-linux.c of hwloc 2.11, without I/O devices; lists beside 
     "sys/kernel/mm/hugepages/*/nr_hugepages", "sys/devices/virtual/memory_tiering/*/nodelist",
     "var/run/hwloc/knl_memoryside_cache", "cpuid/*",
 )  # fmt: skip
-"""`*` stands for part of a name."""
+"""File name patterns; `*` matches within one name."""
 _LINKS = (f"{_NODE}/node*/access*/initiators/node*", "sys/bus/dax/devices/*", "sys/bus/dax/drivers/kmem/*")
-"""Links whose name or target hwloc reads."""
+"""Patterns of links whose name or target hwloc reads."""
 _GROUP_FILES = tuple(f"{kind}{name}" for name in ("cpus", "mems") for kind in ("", "cpuset.", "cpuset.effective_"))
 _GROUP_FILES += ("cpuset.cpus.effective", "cpuset.mems.effective")
 _GROUP_TYPES = ("cgroup2", "cgroup", "cpuset")
 
 
 def input_files(tree: FileTree) -> dict[str, str]:
-    """Return the text of every file that hwloc reads of a tree, by its path."""
+    """Return the text of each file of a tree that hwloc reads, by path."""
     paths = [path for pattern in _FILES for path in _expand(tree, pattern)]
-    paths += [f"{_beside(path, aim)}/target_node" for path, aim in input_links(tree).items()]
+    paths += [f"{_resolve(path, aim)}/target_node" for path, aim in input_links(tree).items()]
     groups = dict.fromkeys(path for _, path in control_groups(tree))
     for place in group_mounts(tree):
         names = ("cgroup.controllers", *(f"{path}/{name}" for path in groups for name in _GROUP_FILES))
@@ -42,25 +42,25 @@ def input_files(tree: FileTree) -> dict[str, str]:
 
 
 def input_links(tree: FileTree) -> dict[str, str]:
-    """Return the target of every link that is a fact for hwloc, by its path; none that leaves the tree."""
+    """Return the target of each link that hwloc reads, by path; without links that lead out of the tree."""
     paths = (path for pattern in _LINKS for path in _expand(tree, pattern))
     return {path: aim for path in paths if (aim := _target(tree, path))}
 
 
 def control_groups(tree: FileTree) -> list[tuple[str, str]]:
-    """Return controllers and path of each control group of this process; that of its cpuset has no controllers."""
+    """Return controllers and path of each control group of this process; the last one is that of its cpuset."""
     lines = re.findall(r"(?m)^\d+:([^:]*):(.*)$", tree.text("proc/self/cgroup") or "")
     return [*lines, ("", (tree.text("proc/self/cpuset") or "").partition("\n")[0])]
 
 
 def group_mounts(tree: FileTree) -> list[str]:
-    """Return where below the root control groups are mounted."""
+    """Return the mount points of control groups, relative to the root."""
     lines = (tree.text("proc/mounts") or "").splitlines()
     return [words[1].lstrip("/") for line in lines if is_group_mount(words := line.split(" "))]
 
 
 def is_group_mount(words: list[str]) -> bool:
-    """Whether this line of `/proc/mounts` is that of control groups."""
+    """Return whether this line of `/proc/mounts` is a mount of control groups."""
     return len(words) > 3 and words[2] in _GROUP_TYPES
 
 
@@ -80,9 +80,9 @@ def _target(tree: FileTree, path: str) -> str | None:
         aim = os.readlink(tree.root / path)  # noqa: PTH115 - pathlib drops a slash at the end
     except OSError:
         return None
-    return None if aim.startswith("/") or _beside(path, aim).startswith("..") else aim
+    return None if aim.startswith("/") or _resolve(path, aim).startswith("..") else aim
 
 
-def _beside(path: str, aim: str) -> str:
-    """Return where a link leads to, as a path below the root."""
+def _resolve(path: str, aim: str) -> str:
+    """Return the target of a link as a path below the root."""
     return os.path.normpath(f"{os.path.dirname(path)}/{aim}")  # noqa: PTH120

@@ -1,4 +1,4 @@
-"""Recordings that contain lists of CPUs where hwloc reads masks, such as those that Octant 0.2 made."""
+"""Recordings with lists of CPUs instead of the masks that hwloc reads, such as those of Octant 0.2."""
 
 import re
 from collections import defaultdict
@@ -18,7 +18,7 @@ _NAMES = {
     "thread_siblings": "core_cpus",
     "core_siblings": "package_cpus",
 }
-"""Masks that are not named as their lists, or that newer kernels name otherwise: hwloc wants all in one way."""
+"""Names of masks by the names of lists, if they differ, and current names for those of older kernels."""
 _SHAPE = re.compile("[0-9]{1,9}K [1-9][0-9]{0,4} [1-9][0-9]{0,5}")
 _OLDER = {"core_cpus": "thread_siblings", "package_cpus": "core_siblings"}
 _ID = re.compile(rf"({_CPU}/cpu([0-9]{{1,5}})/topology)/physical_package_id")
@@ -26,25 +26,25 @@ _SIBLINGS = ("core_cpus", "thread_siblings", "package_cpus", "core_siblings")
 
 
 def states_cpus(tree: FileTree) -> bool:
-    """Whether a CPU states the siblings of its core, or as on IBM Z without SMT of its package."""
+    """Return whether a CPU states the siblings of its core or, as on IBM Z without SMT, of its package."""
     places = [f"{folder}/cpu{number}/topology" for folder in (_CPU, _BUS) for number in tree.numbers(folder, "cpu")]
     names = [f"{name}{suffix}" for name in _SIBLINGS for suffix in ("", "_list")]
     return any(tree.text(f"{place}/{name}") for place in places for name in names)
 
 
 def complete_files(tree: FileTree) -> dict[str, str]:
-    """Return what hwloc reads of a tree, with masks from lists and numbers; nothing if its folder has them all.
+    """Return hwloc's input files with masks computed from lists and numbers; empty if the tree has all masks.
 
     Raises:
-        ValueError: a list cannot be read.
+        ValueError: a list or a memory size is invalid.
     """
     files = input_files(tree)
     for path, text in files.items():
         stated = re.search("MemTotal:(.*)", text) if path.endswith("/meminfo") else None
         if stated and not re.fullmatch("[0-9]{1,15} kB", stated[1].strip()):
-            raise ValueError(f"{path} states no size of memory: {stated[1].strip()[:40]!r}")
+            raise ValueError(f"{path}: {stated[1].strip()[:40]!r} is not a memory size")
         if path in (f"{_CPU}/online", f"{_CPU}/present") and tree.cpus(path) is None:
-            raise ValueError(f"{path} is no list of CPUs: {text[:40]!r}")
+            raise ValueError(f"{path}: {text[:40]!r} is not a list of CPUs")
     masks = {path: text for path, text in _masks(files).items() if path not in files}
     names = (path.rpartition("/") for path in masks)
     whole = tree.root.is_dir() and all(f"{folder}/{_OLDER.get(name, name)}" in files for folder, _, name in names)
@@ -52,7 +52,7 @@ def complete_files(tree: FileTree) -> dict[str, str]:
 
 
 def _masks(files: Mapping[str, str]) -> dict[str, str]:
-    """Return the masks that lists state, and those of packages and dies that follow from their numbers."""
+    """Return the masks computed from lists, and those of packages and dies computed from their numbers."""
     groups: dict[tuple[str, ...], set[int]] = defaultdict(set)
     keys: dict[str, tuple[str, ...]] = {}
     for match in filter(None, map(_ID.fullmatch, files)):
@@ -67,7 +67,7 @@ def _masks(files: Mapping[str, str]) -> dict[str, str]:
             try:
                 found[f"{listed[1]}{_NAMES.get(listed[2], listed[2])}"] = parse_cpus(text, or_none=True)
             except ValueError:
-                raise ValueError(f"{path} is no list of CPUs: {text[:40]!r}") from None
+                raise ValueError(f"{path}: {text[:40]!r} is not a list of CPUs") from None
     masks = {path: mask_text(cpus) for path, cpus in found.items()}
     for path, text in files.items():
         if path.endswith(("/thread_siblings", "/core_siblings")):
@@ -77,7 +77,7 @@ def _masks(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def _numbers_of_sets(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what hwloc computes the associativity of caches from."""
+    """Yield the files from which hwloc computes the associativity of caches."""
     for path, ways in files.items():
         folder, _, name = path.rpartition("/")
         size, line = (files.get(f"{folder}/{key}", "") for key in ("size", "coherency_line_size"))

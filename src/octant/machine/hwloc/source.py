@@ -1,4 +1,4 @@
-"""XML of version 2 from the sources of a topology: this machine, a recorded tree, XML, a synthetic description."""
+"""Export of topologies as XML of version 2: this machine, a recorded tree, XML, a synthetic description."""
 
 import os
 import re
@@ -17,8 +17,8 @@ from octant.machine.tree import FileTree
 
 _RECORD_AGAIN = "record it again with `octant machine --record` or hwloc-gather-topology"
 _LIVE_S = 5
-"""What hwloc may take for the live machine: a hundred times what it takes."""
-_MEMORY = "/dev/shm"  # noqa: S108 - copies of recordings have thousands of files
+"""Timeout of hwloc for the local machine: about a hundred times its usual duration."""
+_MEMORY = "/dev/shm"  # noqa: S108 - for copies of recordings with thousands of files
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
 
 
@@ -26,18 +26,17 @@ def this_machine() -> str:
     """Return the XML of the machine that this process runs on.
 
     Raises:
-        NoHwlocError: there is no libhwloc.
+        NoHwlocError: libhwloc is not installed.
         ValueError: see `export_xml`.
     """
-    return cached_xml(
-        lambda: export_xml(HelperRequest("this machine", "system", "try a recording of it", wall_s=_LIVE_S))
-    )
+    request = HelperRequest("this machine", "system", "use a recording of this machine", wall_s=_LIVE_S)
+    return cached_xml(lambda: export_xml(request))
 
 
 def recorded_tree(recording: Path | FileTree) -> str:
-    """Return the XML of a recording: of the files of `/sys` and `/proc` below its root.
+    """Return the XML of a recording, i.e. of the files of `/sys` and `/proc` below its root.
 
-    A CPUID dump in its folder `cpuid` (of hwloc-gather-cpuid) adds what sysfs does not contain, or is all there is.
+    A CPUID dump in the folder `cpuid` (of hwloc-gather-cpuid) is used in addition, or as the only source.
 
     Raises:
         NoHwlocError: there is no libhwloc.
@@ -54,8 +53,8 @@ def recorded_tree(recording: Path | FileTree) -> str:
             except ValueError as error:
                 raise ValueError(f"cannot read {name} ({error}); {_RECORD_AGAIN}") from None
         if not environment:
-            wanted = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
-            raise ValueError(f"cannot read {name} (it has no file {wanted}); {_RECORD_AGAIN}")
+            required = f"{_CPU}/cpu*/topology/core_cpus or thread_siblings"
+            raise ValueError(f"cannot read {name}: there is no file {required}; {_RECORD_AGAIN}")
         components = [
             one for one, name in (("linux", "HWLOC_FSROOT"), ("x86", "HWLOC_CPUID_PATH")) if name in environment
         ]
@@ -66,7 +65,7 @@ def recorded_tree(recording: Path | FileTree) -> str:
 
 
 def _completed(tree: FileTree, copy: Path) -> str:
-    """Return the root that hwloc can read: that of the tree, or of a copy with the masks that the tree lacks."""
+    """Return a root that hwloc can read: that of the tree, or a copy with the missing masks."""
     files = complete_files(tree)
     if not files:
         return str(tree.root.resolve())
@@ -81,7 +80,7 @@ def _completed(tree: FileTree, copy: Path) -> str:
 
 
 def _check_inside(tree: FileTree, name: str) -> None:
-    """Refuse a recording with links to other places, such as the live machine, or with files that may not be read."""
+    """Refuse a recording with links to other places, such as the local machine, or without read permission."""
     for folder in ("proc", _CPU, "sys/bus/cpu/devices", "sys/devices/system/node"):
         tree.names(folder)
     input_files(tree)
@@ -91,18 +90,18 @@ def _check_inside(tree: FileTree, name: str) -> None:
 
 
 def _check_recorded(tree: FileTree, name: str, xml: str, backend: str) -> None:
-    """Refuse hardware threads that no file of the recording describes: hwloc may take those of this machine instead."""
+    """Refuse hardware threads that the recording does not describe: hwloc may use those of the local machine."""
     folders = {_CPU: "cpu", "sys/bus/cpu/devices": "cpu"} if backend == "Linux" else {"cpuid": "pu"}
     recorded = {number for folder, prefix in folders.items() for number in tree.numbers(folder, prefix)}
     found = {int(number) for number in re.findall(r'<object type="PU" os_index="([0-9]+)"', xml)}
     if not found <= recorded or f'<info name="Backend" value="{backend}"/>' not in xml:
         raise ValueError(
-            f"cannot read {name} (it does not describe its CPUs; {next(iter(folders))} is incomplete); {_RECORD_AGAIN}"
+            f"cannot read {name}: the description of CPUs in {next(iter(folders))} is incomplete; {_RECORD_AGAIN}"
         )
 
 
 def from_xml(text: str, name: str = "the topology") -> str:
-    """Return XML of version 1 or 2 as libhwloc writes it in version 2; version 3 is returned as it is.
+    """Convert XML of version 1 or 2 to version 2 with libhwloc; version 3 is returned unchanged.
 
     Raises:
         NoHwlocError: there is no libhwloc.
@@ -110,10 +109,11 @@ def from_xml(text: str, name: str = "the topology") -> str:
     """
     root = parse_document(text)
     if root.tag == "topology" and root.get("version", "1")[:1] not in "12":
-        return text  # libhwloc.so.15 knows 1 and 2; the reader knows 2 and 3, which are alike
-    # Written anew, since the parser inside libhwloc knows neither comments nor other quotation marks than its own.
+        return text  # libhwloc.so.15 reads versions 1 and 2; `read_xml` reads versions 2 and 3, which are similar
+    # Written again, since the parser of libhwloc does not support comments and single quotation marks.
     plain = ET.tostring(root, encoding="unicode")
-    return export_xml(HelperRequest(name, "xml", "try 'lstopo --of xml FILE' on its machine", f"{_HEAD}{plain}\n"))
+    remedy = "write it again with 'lstopo --of xml FILE'"
+    return export_xml(HelperRequest(name, "xml", remedy, f"{_HEAD}{plain}\n"))
 
 
 def from_synthetic(description: str) -> str:
@@ -121,8 +121,9 @@ def from_synthetic(description: str) -> str:
 
     Raises:
         NoHwlocError: there is no libhwloc.
-        ValueError: no such description (the message names the wrong part), or see `export_xml`.
+        ValueError: invalid description (the message quotes the wrong part), or see `export_xml`.
     """
     parsed = parse_description(description)
     name = f"the description {description.strip()[:200]!r}"
-    return parsed.complete(export_xml(HelperRequest(name, "synthetic", "try 'pack:2 core:4 pu:2'", parsed.levels)))
+    remedy = "use the form 'pack:2 core:4 pu:2'"
+    return parsed.complete(export_xml(HelperRequest(name, "synthetic", remedy, parsed.levels)))

@@ -1,4 +1,4 @@
-"""Reads topologies in hwloc's XML of version 2 or 3."""
+"""Topologies in hwloc's XML of version 2 or 3."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -25,47 +25,47 @@ _DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
 _WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
 _MOST_BYTES = 1 << 60
-"""Of a cache, and of a memory node."""
+"""Maximum size of a cache or a NUMA node."""
 _KINDS: dict[str, CacheKind] = {"0": "unified", "1": "data", "2": "instruction"}
 _MIB, _NS = (float(1 << 20), "B/s"), (1e-9, "s")
 _UNITS = {
     "Bandwidth": _MIB, "ReadBandwidth": _MIB, "WriteBandwidth": _MIB,
     "Latency": _NS, "ReadLatency": _NS, "WriteLatency": _NS,
 }  # fmt: skip
-"""Memory attributes whose unit hwloc defines: scale to SI, unit."""
+"""Memory attributes with units defined by hwloc: scale to SI, unit."""
 _DERIVED = frozenset({"Capacity", "Locality"})  # attributes that repeat the size and the cpuset of a node
-_REMEDY = "try 'lstopo --of xml'"
+_REMEDY = "write it again with 'lstopo --of xml'"
 _PARTS = ("Package", "Die", "Core")
 _RANKING = frozenset({"CoreType", "LinuxCapacity", "FrequencyBaseMHz", "FrequencyMaxMHz"})
-"""Infos by which hwloc ranks kinds of hardware threads."""
+"""Infos from which hwloc ranks kinds of hardware threads."""
 
-_BESIDE = "MemorySideCache"
-"""The subtype of caches of memory, not of cores."""
+_SIDE_CACHE = "MemorySideCache"
+"""Subtype of memory-side caches."""
 
 
 def parse_document(text: str) -> ET.Element:
-    """Return the root element of a document with hwloc's document type, or with none.
+    """Return the root element of a document with the document type of hwloc or without one.
 
     Raises:
-        ValueError: it is not XML, is nested too deep, or declares another document type or entities.
+        ValueError: the text is not XML, is nested too deeply, or declares another document type or entities.
     """
     body = _DOCTYPE.sub("", text, count=1)
     if "<!DOCTYPE" in body or "<!ENTITY" in body:
-        raise ValueError("cannot read the topology (it declares a document type or entities); remove them")
+        raise ValueError("cannot read the topology: the file declares a document type or entities; remove them")
     try:
         root = ET.fromstring(body)  # noqa: S314 (without a document type there are no entities)
     except ET.ParseError as error:
-        raise ValueError(f"cannot read the topology (no XML: {error}); {_REMEDY}") from error
+        raise ValueError(f"cannot read the topology: invalid XML ({error}); {_REMEDY}") from error
     level = [root]
     for _ in range(DEEPEST):
         level = [child for item in level for child in item]
     if level:
-        raise ValueError(f"cannot read the topology (nested deeper than {DEEPEST} levels); {_REMEDY}")
+        raise ValueError(f"cannot read the topology: it is nested deeper than {DEEPEST} levels; {_REMEDY}")
     return root
 
 
 def read_machine(text: str, name: str) -> Machine:
-    """A machine from hwloc's XML: its topology, and what hwloc states about the processor and the memory.
+    """Return the machine in hwloc's XML: topology, processor and memory.
 
     Raises:
         ValueError: see `read_xml`.
@@ -73,7 +73,7 @@ def read_machine(text: str, name: str) -> Machine:
     root = parse_document(text)
     topology = _topology(root)
     stated = [(info.get("name", ""), info.get("value", "")) for info in root.iterfind("object//info")]
-    infos = dict(reversed(stated))  # of several the first counts
+    infos = dict(reversed(stated))  # the first info of a name is used
     model = infos.get("CPUModel") or infos.get("SoCModel") or "unknown"
     return Machine(
         name=infos.get("HostName") or name,
@@ -86,43 +86,46 @@ def read_machine(text: str, name: str) -> Machine:
 
 
 def total_memory(nodes: Sequence[NumaNode]) -> int | None:
-    """The memory of all nodes together; `None` where a size is not known."""
+    """Return the total memory of the nodes; `None` if a size is not known."""
     sizes = [node.memory_bytes for node in nodes if node.memory_bytes is not None]
     return sum(sizes) if sizes and len(sizes) == len(nodes) else None
 
 
 def read_xml(text: str) -> Topology:
-    """A topology from hwloc's XML.
+    """Return the topology in hwloc's XML.
 
-    Memory that is attached where other memory is (HBM, CXL, memory of GPUs) becomes a node without hardware threads, as
-    Linux shows it.
+    Additional memory at the same place (HBM, CXL, memory of GPUs) becomes a node without hardware threads, as in Linux.
 
     Raises:
-        ValueError: no such XML, one with entities or a document type of its own, objects nested too deep, or a number
-            that is none, out of range, or given to two objects.
+        ValueError: invalid XML, entities or another document type, objects nested too deeply, or a number that is
+            invalid, out of range, or used for two objects.
     """
     return _topology(parse_document(text))
 
 
 _Above = tuple[ET.Element, ...]
-"""The objects above one, outermost first."""
+"""Ancestors of an object, outermost first."""
 
 
 def _topology(root: ET.Element) -> Topology:
     machine = root.find("object")
     if root.tag != "topology" or machine is None or machine.get("type") != "Machine":
-        raise ValueError("cannot read the topology (no hwloc machine in it); try 'lstopo --of xml FILE'")
+        raise ValueError(f"cannot read the topology: the XML has no hwloc machine; {_REMEDY}")
     version = root.get("version", "1")
     if version[:1] not in "23":
-        raise ValueError(f"cannot read hwloc XML of version {version}; try 'lstopo -i OLD.xml NEW.xml'")
+        raise ValueError(
+            f"cannot read hwloc XML of version {version}; convert it to version 2 with 'lstopo -i OLD.xml NEW.xml'"
+        )
     objects = list(_objects(machine, ()))
     threads, places = _by_number(objects, "PU"), _by_number(objects, "NUMANode")
     if not 0 < len(threads) <= MOST_HERE:
-        found = f"it has {len(threads) or 'no'} hardware threads, not 1 to {MOST_HERE}"
-        raise ValueError(f"cannot read the topology ({found}); {_REMEDY}")
+        found = f"it has {len(threads)} hardware threads; 1 to {MOST_HERE} are supported"
+        raise ValueError(f"cannot read the topology: {found}; {_REMEDY}")
     online = frozenset(threads)
-    beside = [one for one, _ in objects if one.get("subtype") == _BESIDE and _CACHE.fullmatch(one.get("type", ""))]
-    nodes = [_node(number, *place, beside) for number, place in sorted(places.items())]
+    side_caches = [
+        one for one, _ in objects if one.get("subtype") == _SIDE_CACHE and _CACHE.fullmatch(one.get("type", ""))
+    ]
+    nodes = [_node(number, *place, side_caches) for number, place in sorted(places.items())]
     allowed_nodes = _numbers(machine.get("allowed_nodeset"))
     allowed = _numbers(machine.get("allowed_cpuset"))
     forbidden = {node.os for node in nodes if node.memory_bytes} - allowed_nodes
@@ -151,11 +154,11 @@ def _objects(item: ET.Element, above: _Above) -> Iterator[tuple[ET.Element, _Abo
 
 
 def _by_number(objects: Iterable[tuple[ET.Element, _Above]], kind: str) -> dict[int, tuple[ET.Element, _Above]]:
-    """The objects of a type by their `os_index`, which no other of them has."""
+    """Return the objects of a type by their `os_index`, which must be unique."""
     found: dict[int, tuple[ET.Element, _Above]] = {}
     for item, above in objects:
         if item.get("type") == kind and found.setdefault(_os_index(item), (item, above))[0] is not item:
-            raise ValueError(f"cannot read the topology (two objects {kind} have one os_index); {_REMEDY}")
+            raise ValueError(f"cannot read the topology: two objects of type {kind} have one os_index; {_REMEDY}")
     return found
 
 
@@ -163,12 +166,12 @@ def _os_index(item: ET.Element) -> int:
     return _number(item, "os_index", MOST_CPUS - 1)
 
 
-def _node(number: int, item: ET.Element, above: _Above, beside: Iterable[ET.Element]) -> NumaNode:
-    """A memory node with all hardware threads of its locality."""
+def _node(number: int, item: ET.Element, above: _Above, side_caches: Iterable[ET.Element]) -> NumaNode:
+    """Return a NUMA node with all hardware threads of its locality."""
     kind = item.get("subtype", "")[:40]
-    # On Knights Landing, hwloc puts the part of the MCDRAM that is a cache of the DRAM where others have an L3.
+    # On Knights Landing, hwloc describes the part of the MCDRAM that caches DRAM as an L3 cache.
     caches = [one for one in above if one.get("type") == "MemCache"]
-    caches += [one for one in beside if kind != "MCDRAM" and number in _numbers(one.get("nodeset"))]
+    caches += [one for one in side_caches if kind != "MCDRAM" and number in _numbers(one.get("nodeset"))]
     sides = tuple(_number(one, "cache_size", _MOST_BYTES) or None for one in caches)
     memory = _number(item, "local_memory", _MOST_BYTES) or None
     return NumaNode(number, _numbers(item.get("cpuset")), memory, (), kind, sides)
@@ -176,7 +179,7 @@ def _node(number: int, item: ET.Element, above: _Above, beside: Iterable[ET.Elem
 
 def _cache(item: ET.Element, online: CpuSet) -> Cache | None:
     match, cpus = _CACHE.fullmatch(item.get("type", "")), _numbers(item.get("cpuset")) & online
-    if match is None or item.get("subtype") == _BESIDE:
+    if match is None or item.get("subtype") == _SIDE_CACHE:
         return None
     size, line = (_number(item, key, _MOST_BYTES) or None for key in ("cache_size", "cache_linesize"))
     kind = "instruction" if match[2] else _KINDS.get(item.get("cache_type", "0"), "unified")
@@ -185,9 +188,9 @@ def _cache(item: ET.Element, online: CpuSet) -> Cache | None:
 
 
 def _home(cpu: int, nodes: Iterable[NumaNode], allowed: CpuSet) -> int | None:
-    """The node with the nearest memory of a hardware thread: the smallest one that contains it, DRAM first.
+    """Return the local NUMA node of a hardware thread: the smallest one that contains it, DRAM first.
 
-    One that may be used comes before all others: the system allows no node without memory.
+    Usable nodes have precedence, since the system does not allow nodes without memory.
     """
     holding = (
         (node.os not in allowed, node.kind not in ("", "DRAM"), len(node.cpus), node.os)
@@ -217,9 +220,9 @@ def _cpus(
 
 
 def _numbered(parts: Iterable[ET.Element | None]) -> dict[ET.Element | None, int]:
-    """The numbers of packages, or of the dies of one: hwloc's if all have one of their own, else their order.
+    """Return the numbers of packages or dies: those of hwloc if they are unique, else their order.
 
-    A thread in none is in number 0 if there are none at all, else in -1.
+    The number for threads without a part is 0 if there are no parts at all, else -1.
     """
     found = [one for one in dict.fromkeys(parts) if one is not None]
     stated = [one.get("os_index", "") for one in found]
@@ -243,12 +246,12 @@ def _attributes(root: ET.Element, objects: Mapping[str | None, ET.Element]) -> I
 
 
 def _numbers(mask: str | None) -> CpuSet:
-    """The numbers in one of hwloc's bitmaps: hexadecimal 32-bit words, highest first; an empty word is 0."""
+    """Return the numbers in an hwloc bitmap: hexadecimal 32-bit words, highest first; an empty word is 0."""
     if not mask:
         return frozenset()
-    body = mask.removeprefix("0xf...f").removeprefix(",")  # infinite; no machine's set is written so
+    body = mask.removeprefix("0xf...f").removeprefix(",")  # an infinite set, which is not that of a machine
     if not _WORDS.fullmatch(body):
-        raise ValueError(f"cannot read the topology ({mask[:40]!r} is no set of its threads); {_REMEDY}")
+        raise ValueError(f"cannot read the topology: {mask[:40]!r} is not an hwloc bitmap; {_REMEDY}")
     return parse_mask("".join(word.removeprefix("0x").rjust(8, "0") for word in body.split(",")))
 
 
@@ -256,14 +259,14 @@ def _number(item: ET.Element, key: str, most: int) -> int:
     text = item.get(key, "0")
     if not re.fullmatch("[0-9]{1,20}", text) or int(text) > most:
         raise ValueError(
-            f"cannot read the topology ({key}={text[:40]!r} of a {item.get('type', item.tag)} is no number from 0 to "
-            f"{most}); {_REMEDY}"
+            f"cannot read the topology: {key}={text[:40]!r} of a {item.get('type', item.tag)} is not a number from 0 "
+            f"to {most}; {_REMEDY}"
         )
     return int(text)
 
 
 def _cpu_kinds(root: ET.Element, online: CpuSet) -> Iterator[CpuKind]:
-    """The kinds of hardware threads in hwloc's order, which is ascending where it ranks them; none if all are alike."""
+    """Yield the kinds of hardware threads in hwloc's order, ascending if ranked; none if there is only one kind."""
     entries = [(_numbers(kind.get("cpuset")) & online, kind) for kind in root.findall("cpukind")]
     entries = [(cpus, kind) for cpus, kind in entries if cpus]
     if len(entries) < 2:
@@ -276,7 +279,7 @@ def _cpu_kinds(root: ET.Element, online: CpuSet) -> Iterator[CpuKind]:
 
 
 def _distances(root: ET.Element, nodes: list[int]) -> list[tuple[int, ...]]:
-    """The latency matrix in the order of `nodes`; empty rows where there is none of all nodes."""
+    """Return the latency matrix in the order of `nodes`; empty rows if there is no matrix of all nodes."""
     if len(nodes) == 1:
         return [(10,)]  # ACPI defines the distance of a node from itself
     for matrix in root.findall("distances2"):
@@ -294,5 +297,5 @@ def _distances(root: ET.Element, nodes: list[int]) -> list[tuple[int, ...]]:
 def _listed(matrix: ET.Element, tag: str) -> list[int]:
     words = [word for part in matrix.findall(tag) for word in (part.text or "").split()]
     if not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
-        raise ValueError(f"cannot read the topology (the {tag} of its distances are no numbers); {_REMEDY}")
+        raise ValueError(f"cannot read the topology: the {tag} of its distances are not numbers; {_REMEDY}")
     return [int(word) for word in words]
