@@ -105,6 +105,7 @@ check: $(STAMP)  ## check format, lint, types, layering, spelling
 	$(BIN)/lint-imports
 	find native src -name '*.cpp' -o -name '*.hpp' | xargs $(BIN)/clang-format --dry-run --Werror
 	$(BIN)/codespell src native tests bench docs conftest.py *.md
+	$(BIN)/python .ci/discouraged_words.py
 
 format: $(STAMP)  ## format the sources
 	$(BIN)/ruff check --fix -q src tests bench cmake conftest.py; $(BIN)/ruff format -q src tests bench cmake conftest.py

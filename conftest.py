@@ -190,7 +190,7 @@ def browser() -> Iterator["Browser"]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="write expected outputs (transcripts, readings) anew")
     parser.addoption("--quick", action="store_true", help="only tests that build nothing and start no programs of ours")
-    parser.addoption("--together", action="store_true", help="only tests that others may run beside")
+    parser.addoption("--together", action="store_true", help="only tests that may run at the same time as others")
     parser.addoption("--alone", action="store_true", help="only the tests that --together leaves out")
     parser.addoption("--root", action="store_true", help="only tests that need root")
 

@@ -33,7 +33,8 @@ def main() -> int:
     words, exceptions = lists["words"], lists["exceptions"]
     used: Counter[int] = Counter()
     wrong = 0
-    listed = subprocess.run(["git", "ls-files", *sys.argv[1:]], capture_output=True, text=True, check=True)
+    command = ["git", "ls-files", *sys.argv[1:]]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
         path = Path(name)
         if path.suffix not in SUFFIXES or not path.is_file() or any(fnmatch(name, one) for one in lists["skip"]):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mpi_flavour import DEPENDENCIES, WHEELS
 
-TOOLS = ["cmake>=3.25", "ninja", "pip"]  # that the Makefile installs beside
+TOOLS = ["cmake>=3.25", "ninja", "pip"]  # that the Makefile installs as well
 HEADER = "# The versions that CI tries, written by `make constraints`; `pip install -c constraints.txt .` takes them."
 
 

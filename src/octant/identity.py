@@ -78,7 +78,7 @@ class Identity:
         return *self.same_program, self.environment
 
     def without(self, defaults: Mapping[str, str]) -> Identity:
-        """Return the identity without the knobs that have these values, for a partner that lacks these knobs."""
+        """Return the identity without the knobs that have these values, for a partner without these knobs."""
         plain = {name: comparable(value) for name, value in defaults.items()}
         kept = (tuple(pair for pair in named if plain.get(pair[0]) != pair[1]) for named in (self.knobs, self.means))
         knobs, means = kept

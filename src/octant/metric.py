@@ -255,7 +255,7 @@ def first_of(*values: Value) -> FirstOf:
 
 @dataclass(frozen=True)
 class Metric:
-    """Quantity with a unit. If a measurement lacks its series, the result with the metric's name is used."""
+    """Quantity with a unit. If a measurement does not contain its series, the result with the metric's name is used."""
 
     name: str  # "bandwidth"
     unit: str  # base units: "B/s", "flop/s", "s", "1"

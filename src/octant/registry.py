@@ -1,6 +1,6 @@
 """Registries of entries in folders; the only place that imports modules by name.
 
-A module in the folder is registered. An entry that raises on import, or lacks a declaration, is kept with its error.
+A module in the folder is registered. An entry that raises on import, or has no declaration, is kept with its error.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Requests, their cells, and the launches that measure them, as data.
 
-The bounds of fields are those within which a stored ask is read; whoever makes one keeps them.
+The bounds of fields are those within which a stored request is read; code that creates one respects them.
 """
 
 import functools

@@ -424,7 +424,7 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
 
 
 def _wrong_step(workload: Workload, described: Mapping[str, Any]) -> Iterator[str]:
-    """Yield mistakes of the step in the smoke run of every kernel, and counts of metrics that it lacks.
+    """Yield mistakes of the step in the smoke run of every kernel, and counts of metrics that are missing.
 
     Values without a declared step are a mistake only if there is no other value.
     """

@@ -198,7 +198,7 @@ def test_a_cache_of_no_hardware_thread_here_is_left_out() -> None:
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + ":y", "none.xml", "a\0b"])
 def test_a_machine_that_is_not_there_is_named(name: str) -> None:
     for function in (load, load_machine):
-        with pytest.raises(ValueError, match="cannot read|is not a level"):
+        with pytest.raises(ValueError, match=r"cannot read|is not a level"):
             function(name)
 
 

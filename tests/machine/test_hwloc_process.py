@@ -282,9 +282,9 @@ def test_hardware_threads_that_no_file_describes_are_refused(
 ) -> None:
     root = write(tmp_path / "tree", one_core())
     assert numbers(_with(helper, root, '<object type="PU" os_index="0"/>'), "PU") == {0}
-    with pytest.raises(ValueError, match="description of CPUs in .* is incomplete"):
+    with pytest.raises(ValueError, match=r"description of CPUs in .* is incomplete"):
         _with(helper, root, '<object type="PU" os_index="0"/><object type="PU" os_index="1"/>')
-    with pytest.raises(ValueError, match="description of CPUs in .* is incomplete"):
+    with pytest.raises(ValueError, match=r"description of CPUs in .* is incomplete"):
         _with(helper, root, '<object type="PU" os_index="0"/>', "x86")
 
 

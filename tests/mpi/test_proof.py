@@ -1,4 +1,4 @@
-"""What a probe proves of MPI settings: read-back is spelling, an effect is proof, and a fall back to TCP is a caveat."""
+"""What a probe verifies: a read-back, an effect, and the caveat about a fall-back to TCP."""
 
 import dataclasses
 import itertools

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from octant.failure import Refusal
-from octant.launchers import from_syntax, append_named_file
+from octant.launchers import append_named_file, from_syntax
 from octant.machine import hwloc
 from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
@@ -81,7 +81,7 @@ def test_a_description_of_too_large_a_machine_is_refused() -> None:
         "core:8193 pu:1", "core:99999999999 pu:1", "pack:999999999 core:999999999 pu:1",
         "numa:1025 pu:1", "pack:1025 [numa] pu:1", "pack:64 numa:4 [numa] [numa] [numa] core:4 [numa] pu:1",
     ):  # fmt: skip
-        with pytest.raises(ValueError, match="support|not a level|at least"):
+        with pytest.raises(ValueError, match=r"support|not a level|at least"):
             read_synthetic(text)
 
 

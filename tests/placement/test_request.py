@@ -166,7 +166,7 @@ def test_requests_that_contradict_themselves_are_refused(changes: dict[str, Any]
 
 def test_the_most_threads_may_be_asked_for() -> None:
     assert PlacementRequest(ranks=MOST).ranks == MOST
-    with pytest.raises(ValueError, match=f"at most"):
+    with pytest.raises(ValueError, match="at most"):
         PlacementRequest(ranks=MOST // 2 + 1, threads=2)
 
 

@@ -15,7 +15,7 @@ from octant.analysis.names import short_name
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
-from octant.foreign import Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 from octant.machine import Cpu
 from octant.record.writer import seal
 from octant.report.export import tidy

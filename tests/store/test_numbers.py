@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from octant.analysis.summary import summarise
 from octant.cli import application
-from octant.foreign import Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 from octant.report.export import tidy
 from octant.store import Store
 from octant.store.imported import create

@@ -14,7 +14,7 @@ from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import Summary, summarise
 from octant.benchmarks import BenchmarkArguments, benchmarks
 from octant.cli import application
-from octant.foreign import Output, ImportedRow, Table, ImportedValue
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 from octant.record import RecordError
 from octant.record.lines import read_line
 from octant.record.writer import point_line, seal

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from octant import foreign
-from octant.foreign import Output, ImportedValue
+from octant.foreign import ImportedValue, Output
 from paths import DATA
 
 FOLDER = DATA / "foreign"

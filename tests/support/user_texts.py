@@ -43,7 +43,7 @@ def _python_texts(path: Path) -> Iterator[str]:
             continue
         if isinstance(node, ast.JoinedStr):
             parts = (
-                str(one.value) if isinstance(one, ast.Constant) else f"{{{ast.unparse(one)[3:-2]}}}"
+                f"{{{ast.unparse(one.value)}}}" if isinstance(one, ast.FormattedValue) else ast.literal_eval(one)
                 for one in node.values
             )
             yield "".join(parts)

@@ -211,10 +211,10 @@ def _differing_stated_knobs(one: Identity, other: Identity, machine: Machine) ->
     threads = {one.size.threads, other.size.threads}
     if len(threads) > 1 and None not in threads:
         return None
-    sizes, told = workloads.sizes(one.subject), (dict(one.knobs), dict(other.knobs))
-    for name in told[0].keys() & told[1].keys():
+    sizes, knobs = workloads.sizes(one.subject), (dict(one.knobs), dict(other.knobs))
+    for name in knobs[0].keys() & knobs[1].keys():
         matters = sizes.get(name, _the_value)
-        if matters(machine, told[0][name]) != matters(machine, told[1][name]):
+        if matters(machine, knobs[0][name]) != matters(machine, knobs[1][name]):
             return None
     return _differing(one.knobs, other.knobs) + _differing(one.means, other.means)
 

@@ -53,7 +53,7 @@ _HOW: dict[How, Callable[..., Array]] = {
 
 
 class NoSamplesError(ValueError):
-    """The measurement lacks what the metric needs; the message names it."""
+    """The measurement has no data for the metric; the message names what is missing."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _value(value: Value, point: Point, samples: Samples) -> LaunchMeasurement:
     if isinstance(value, Interrupted):
         lanes = tuple(lane_time(lane) for lane in _call(value.function, point, samples) if lane.whole_ns > 0)
         if not lanes:
-            raise NoSamplesError("the record lacks the data of this metric")
+            raise NoSamplesError("the record has no data for this metric")
         return LaunchMeasurement(
             lost_share(lanes), np.empty(0), whole_s=sum(lane.whole_s for lane in lanes), lanes=lanes
         )
@@ -123,14 +123,14 @@ def _call(function: Callable[..., _Result], *given: object) -> _Result:
     """Call a function of a workload.
 
     Raises:
-        NoSamplesError: the record is of another version or was changed, and lacks required data.
+        NoSamplesError: the record is of another version or was changed, and required data is missing.
     """
     try:
         return function(*given)
     except NoSamplesError:
         raise
     except (LookupError, ValueError, ArithmeticError) as error:
-        raise NoSamplesError(f"the record lacks the data of this metric ({error})") from error
+        raise NoSamplesError(f"the record has no data for this metric ({error})") from error
 
 
 def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> LaunchMeasurement:
@@ -139,7 +139,7 @@ def _of_function(value: Custom | OfPairs, point: Point, samples: Samples) -> Lau
     if isinstance(value, OfPairs) and isinstance(found, Mapping) and found:
         return LaunchMeasurement(float(_HOW[value.how](list(found.values()))), np.empty(0), by_pair=found)
     if isinstance(found, Mapping) or not math.isfinite(found):
-        raise NoSamplesError("the record lacks the data of this metric")
+        raise NoSamplesError("the record has no data for this metric")
     return _of_groups(np.asarray([found]))
 
 

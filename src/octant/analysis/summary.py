@@ -256,7 +256,7 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
 
 
 def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-    """Return the answer of a workload; `otherwise` if the point lacks knobs or has invalid values."""
+    """Return the answer of a workload; `otherwise` if knobs of the point are missing or have invalid values."""
     try:
         return answer()
     except (KeyError, ValueError):

@@ -58,7 +58,7 @@ class ProgressLine:
     ) -> None:
         """Show the title; with `delay_s` only if the step takes longer than that."""
         self.title, self.expected_s, self.now, self.delay_s = title, expected_s, now, delay_s
-        self.begun_s = self.told_s = now()
+        self.begun_s = self.printed_s = now()
         self.shown = False
         self.done, self.all = 0, 0
         self.terminal = sys.stderr.isatty()
@@ -85,7 +85,7 @@ class ProgressLine:
     def look(self) -> None:
         """Show the progress, at most once per interval."""
         self.announce()
-        if self.now() - self.told_s < (LOOK_S if self.terminal else LINE_S):
+        if self.now() - self.printed_s < (LOOK_S if self.terminal else LINE_S):
             return
         count = f", {self.done} of {self.all}" if self.all else ""
         self.tell(f"{self.title}{count}, {self.now() - self.begun_s:.0f} s, about {self.left_s():.0f} s left")
@@ -98,7 +98,7 @@ class ProgressLine:
 
     def tell(self, text: str, last: bool = False) -> None:
         """Write a line; on a terminal, replace the last one."""
-        self.told_s = self.now()
+        self.printed_s = self.now()
         before, after = ("\r\033[K", "\n" * last) if self.terminal else ("", "\n")
         print(f"{before}{text}{after}", end="", file=sys.stderr, flush=True)
 

@@ -369,7 +369,7 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
     if isinstance(topology, dict) and folder is not None:
         edges = topology.get("edges")
         if isinstance(edges, str) and "\n" not in edges:
-            table["topology"] = {**topology, "edges": read_text(_beside(folder, edges, origin), "edge list")}
+            table["topology"] = {**topology, "edges": read_text(_file_next_to(folder, edges, origin), "edge list")}
     base = table.pop("extends", None)
     if base is None:
         return table
@@ -382,7 +382,7 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
         raise Refusal(f"cannot load {origin} ('extends' is not a name); give a network or a file", Exit.WRONG_WORD)
     if base in names():
         return _merge(_table(_of_catalogue(base), base, None, (*seen, base)), table)
-    path = _beside(folder or Path(), base, origin)
+    path = _file_next_to(folder or Path(), base, origin)
     if str(path) in seen:
         chain = " → ".join([*seen, str(path)])
         raise Refusal(
@@ -399,7 +399,7 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
     return _merge(below, table)
 
 
-def _beside(folder: Path, name: str, origin: str) -> Path:
+def _file_next_to(folder: Path, name: str, origin: str) -> Path:
     """Return the path of a file in the folder of a network file or below; links to other folders are refused."""
     path = folder / name
     try:

@@ -19,7 +19,7 @@ from octant.units import bytes_text
 _SCATTER = ("package", "numa", "l3")
 
 
-class DoesNotFitError(ValueError):  # noqa: N818 (a refusal with an answer, not a fault)
+class DoesNotFitError(ValueError):
     """A request that does not fit on the machine. `largest` is the nearest request that fits, or `None`."""
 
     def __init__(self, reason: str, largest: PlacementRequest | None) -> None:

@@ -136,7 +136,7 @@ def with_trials(found: OpenBlas, flags: Collection[str], is_set: bool) -> OpenBl
     """Return the library with its behaviour if the variable names newer cores, and if it is unset (`is_set`).
 
     Ends at the first name whose kernels the library has; kernels that are neither in use nor tried yet are timed
-    beside those in use.
+    in addition to those in use.
     """
     trials: list[CoreTrial] = []
     known = {found.core}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octant.failure import Exit, Refusal
-from octant.foreign import Output, ImportedRow, Table, ImportedValue, find_octant_name
+from octant.foreign import ImportedRow, ImportedValue, Output, Table, find_octant_name
 from octant.machine import Cpu, CpuSet, Machine, Processor, Topology
 from octant.record import Failure, Point, Process, Result, Samples
 from octant.record.writer import failure_line, launch_line, point_line

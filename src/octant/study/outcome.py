@@ -45,7 +45,7 @@ from octant.untrusted import is_file
 
 if TYPE_CHECKING:
     from octant.request import Request
-    from octant.stats.verdicts import Verdict as Told
+    from octant.stats.verdicts import Verdict as RatioVerdict
     from octant.study.stored import StudyRun
     from octant.study.values import Place
 
@@ -69,7 +69,7 @@ class Outcome:
         return predictions(self.study, self.asked, self.values, self.run) if self.run else NONE
 
     @cached_property
-    def baseline_verdicts(self) -> Mapping[Place, Told]:
+    def baseline_verdicts(self) -> Mapping[Place, RatioVerdict]:
         """Return the verdict on each place compared with the baseline; empty for a model."""
         return baseline_verdicts(self.study, self.values)
 

@@ -71,7 +71,7 @@ class MeasureAxis(InputTable, frozen=True):
 class Measure(ProgramTable, frozen=True):
     """Quantity that is measured or modelled in every combination of levels, by a workload, model or program.
 
-    `{knob}` in the command line of a program stands for the value of that knob.
+    `{knob}` in the command line of a program is replaced by the value of that knob.
     """
 
     workload: WorkloadName = ""

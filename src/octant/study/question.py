@@ -165,7 +165,7 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
         """Return whether a combination differs from the baseline in a factor of `scale`."""
         return any(self.baseline[f] != level for f, level in zip(self.factors, levels, strict=True) if f in self.scale)
 
-    def beside_baseline(self, levels: Levels) -> str:
+    def baseline_difference(self, levels: Levels) -> str:
         """Return the levels that differ from the baseline as text: `, mode direct`."""
         return "".join(f", {factor} {level}" for factor, level in levels.items() if level != self.baseline[factor])
 

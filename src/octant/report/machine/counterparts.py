@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from octant.catalogue import Counterpart, Setting, documents
 from octant.catalogue.lookup import is_named, plain
-from octant.mpi.neutral import find_support, find, read_value
+from octant.mpi.neutral import find, find_support, read_value
 
 _EVIDENCE = {
     "effect": "launched with MPI, and the change was seen",

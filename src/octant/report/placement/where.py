@@ -22,7 +22,7 @@ def as_text(watched: Watched, differences: tuple[str, ...] | None) -> str:
     lines += [_pages(process.pages) for process in watched.processes if process.pages]
     lines += [f"{watched.host}, {watched.seconds:.1f} s, {counted(watched.looks, 'sample')}"]
     if differences is not None:
-        lines += [f"NOT AS REQUESTED: {text}" for text in differences] or ["placed as requested"]
+        lines += [f"REQUEST NOT MET: {text}" for text in differences] or ["placed as requested"]
     return "\n".join(lines)
 
 

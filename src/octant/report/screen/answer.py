@@ -69,7 +69,7 @@ class Tile:
 
     @property
     def details(self) -> tuple[str, ...]:
-        """The phrases beside the value, the most important first."""
+        """The phrases next to the value, the most important first."""
         return tuple(filter(None, (self.what, self.basis, self.of, *self.also)))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from octant.store import StoredRun
 
 FROM_RECORDS = "its figures come from the records alone, without metrics, limits and pictures"
-"""What a report lacks for a workload that is not installed."""
+"""What is missing in a report for a workload that is not installed."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class FirstScreen:
     tiles: tuple[Tile, ...]
     findings: tuple[RunFinding, ...] = ()  # what to do first; the first `shown` need no opening
     passed: tuple[str, ...] = ()  # checks of rules that passed
-    absent: tuple[str, ...] = ()  # workloads and rules that this installation lacks, and what is missing therefore
+    absent: tuple[str, ...] = ()  # workloads and rules that are missing in this installation, and the consequence
     identity: tuple[str, ...] = ()  # machine with its name; command, period and run
     incomplete: str = ""  # how many launches are left, and the command that measures them
 

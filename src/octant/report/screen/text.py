@@ -62,7 +62,7 @@ def screen_lines(first: FirstScreen, run: str, width: int, notes: bool = False) 
 
 
 def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
-    """Return a row per tile, with its details beside it, or below it if the terminal is narrow."""
+    """Return a row per tile, with its details next to it, or below it if the terminal is narrow."""
     measured = [tile for tile in tiles if not tile.missing]
     name = max((min(len(tile.name), LONGEST_NAME) for tile in tiles), default=0)
     number = max((len(tile.number) for tile in measured), default=0)
@@ -80,9 +80,9 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
     for tile in tiles:
         if tile.missing:
             head = Text(f"{clean(tile.name):<{name}}", style="bold")
-            found += _beside(head, f"{tile.what}: {tile.missing}", name + 2, width)
+            found += _side_by_side(head, f"{tile.what}: {tile.missing}", name + 2, width)
         elif is_wide:
-            found += _beside(heads.pop(0), _details(tile, width - left), left, width)
+            found += _side_by_side(heads.pop(0), _details(tile, width - left), left, width)
         else:
             found += [heads.pop(0), *_indented(_details(tile, width - name - 2), name + 2, width)]
     return found
@@ -104,7 +104,7 @@ def _fitting(texts: list[str], between: str, width: int, most: int) -> str:
     return between.join(texts)
 
 
-def _beside(head: Text, text: str, left: int, width: int) -> list[Text]:
+def _side_by_side(head: Text, text: str, left: int, width: int) -> list[Text]:
     """Return a head with a text in the columns from `left` on."""
     first, *more = _indented(text, left, width) or [Text()]
     head.append(" " * (left - head.cell_len)).append(first.plain[left:], style="not bold dim")

@@ -18,8 +18,7 @@ from octant.analysis.named_figures import find, first, matching, place_of
 from octant.analysis.names import knob_text, name_and_rest, short_name
 from octant.failure import Exit
 from octant.report import claims, results
-from octant.report.charts.curves.figure_curves import FigureCurve
-from octant.report.charts.curves.figure_curves import Ladders, rungs
+from octant.report.charts.curves.figure_curves import FigureCurve, Ladders, rungs
 from octant.report.screen.answer import ShareBar, Strip, Tile, launch_strip
 from octant.report.screen.program_tiles import ProgramTiles, is_of_programs, program_answer
 from octant.report.sentences import Sentences
@@ -108,7 +107,7 @@ def _plain(figure: Figure, several: Mapping[str, int], same: Mapping[str, int]) 
 
     Args:
         several: how many figures begin with a name.
-        same: how many figures have a short name; what differs between them stands beside it.
+        same: how many figures have a short name; the difference between them is printed with it.
     """
     name, what = name_and_rest(figure)
     if several[name] > 1:

@@ -52,7 +52,7 @@ class FigureTable:
     groups: tuple[tuple[str, str, tuple[FigureRow, ...]], ...]  # a workload's name, its summary and its rows
     footnotes: tuple[tuple[str, str], ...]  # letter and text
     ends: str  # heading of the column with the ends
-    claim: str  # what the ends of the rows are, or where that stands
+    claim: str  # what the ends of the rows are, or where that is stated
 
 
 def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:

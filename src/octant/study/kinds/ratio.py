@@ -37,7 +37,7 @@ class RatioTest(KindOfTest, frozen=True, kw_only=True):
         changed = ", ".join(
             f"{f'{factor} ' if has_factors else ''}{of} over {to}" for factor, of, to in pairs if of != to
         )
-        both = study.beside_baseline({factor: of for factor, of, to in pairs if of == to})
+        both = study.baseline_difference({factor: of for factor, of, to in pairs if of == to})
         return judge_effect(effect, self.bar, f" for {self.measure}{', ' * bool(changed)}{changed}{both}{at}")
 
     def published_range(self, study: Study, published: Sequence[PublishedValue]) -> tuple[float, float] | None:

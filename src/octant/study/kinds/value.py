@@ -35,7 +35,7 @@ class ValueTest(KindOfTest, frozen=True, kw_only=True):
         """Judge the value with its interval."""
         found = values.value(study.cell(self.measure, self.of), self.at)
         unit = self.unit(study)
-        what = f" for {self.measure}{study.beside_baseline(self.of)}{f' at {self.at}' if self.at else ''}"
+        what = f" for {self.measure}{study.baseline_difference(self.of)}{f' at {self.at}' if self.at else ''}"
         if not self.largest:
             return judge_value(Effect(found.value, len(found.launches), found.caveats), self.bar, unit, what)
         most = max((launch.value.middle for launch in found.launches), default=found.value.high)

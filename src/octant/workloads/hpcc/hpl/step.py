@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from octant.step import Part, Step, grid_of
 
 NUMBER_BYTES = 8
-_CHOICE = 3  # numbers beside the two rows that each reduction of a pivot is about
+_CHOICE = 3  # numbers in addition to the two rows that each reduction of a pivot is about
 
 _Numbers = NDArray[np.int64]
 

@@ -99,7 +99,7 @@ def _routed(of: UpdateRounds) -> Part:
 def _buckets(of: UpdateRounds) -> Part:
     """Return the step of `buckets`, which sends the fullest bucket; the order depends on the arrival of messages.
 
-    Buckets are refilled in turn, so that on average the fullest has twice its equal share.
+    Buckets are refilled one after the other, so that on average the fullest has twice its equal share.
     """
     leaves = of.updates * float(1 - (of.shares**2).sum())
     sent = of.batch * min(1.0, 2 / of.ranks)

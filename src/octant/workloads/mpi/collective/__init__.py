@@ -61,7 +61,7 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
     """Within a node: input buffers are at least read once and output buffers written once, at the memory's best rate.
 
     `None` for small buffers and for those that may stay in a cache, between nodes, whose links are not known here, and
-    beside computing.
+    while the ranks compute.
     """
     best = known.greatest("memory traffic")
     moved = point.count("bytes_read", "bytes_written")

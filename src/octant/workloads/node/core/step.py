@@ -8,7 +8,7 @@ from octant.step import Step
 from octant.units import parse_bytes
 
 _LINE_BYTES = 64
-_ADDITIONS = 16_384  # beside the other phases of a step
+_ADDITIONS = 16_384  # in addition to the other phases of a step
 _TURNS, _LINKS = 256, 32  # of a chunk of pattern=operations
 _LANE_BYTES = 12_288  # addresses, values, and what they begin with, on whole pages
 _CHAINS = {"256": 12, "512": 24}  # of vectors, side by side

@@ -21,7 +21,7 @@ _MORE: Mapping[str, Callable[[int], int]] = {
     "eigenvectors": lambda n: 2 * n**2 + 6 * n + 1,
     "svd": lambda n: 6 * n**2 + 7 * n,
 }
-"""Numbers beside two matrices, where these grow with n²."""
+"""Numbers in addition to two matrices, where these grow with n²."""
 
 
 def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
