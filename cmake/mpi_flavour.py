@@ -33,7 +33,7 @@ DEPENDENCIES = [
 
 
 def flavour() -> str:
-    """The MPI flavour that the environment asks for."""
+    """Return the MPI flavour that the environment requests."""
     name = os.environ.get("OCTANT_MPI", "mpich")
     if name not in WHEELS:
         raise SystemExit(f"cannot build for OCTANT_MPI={name!r} (unknown flavour); try one of {', '.join(WHEELS)}")

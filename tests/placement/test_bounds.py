@@ -19,12 +19,12 @@ NODE = read_synthetic("pack:2 core:4 pu:2")
 @pytest.mark.parametrize(
     ("text", "bound"),
     [
-        ("100000x1,oversubscribe=yes", f"over {MOST} threads on one node"),
-        ("99999999999x1", "cannot read '99999999999x1'"),
+        ("100000x1,oversubscribe=yes", f"on one node at most {MOST} are supported"),
+        ("99999999999x1", "'99999999999x1' in '99999999999x1' is not of the form"),
         ("1x1,smt=99999999999", "at most nine digits"),
         ("2000000x1,torus=100x100x100,order=XYZT", "on a torus at most 1000000"),
         ("1x1,torus=1000x1000x1000,order=XYZT", "at most 1000000 nodes"),
-        ("1x1,cpus=" + "/".join(["0-65535"] * 15_000), f"over {MOST} numbers"),
+        ("1x1,cpus=" + "/".join(["0-65535"] * 15_000), f"at most {MOST} numbers are supported"),
         ("1x1," + "a" * LONGEST, f"at most {LONGEST}"),
         ("0x" + "f" * 200_000, "mask has 200000 digits"),
         ("0-1," * LONGEST, f"at most {LONGEST}"),
@@ -49,7 +49,7 @@ def test_a_request_beyond_a_bound_is_refused_at_once(text: str, bound: str) -> N
 )
 def test_lines_of_a_launcher_have_the_same_bounds(lines: str) -> None:
     begun = time.process_time()
-    with pytest.raises(ValueError, match=r"cannot .*(at most|over 65536|from 1 to 4096)"):
+    with pytest.raises(ValueError, match=r"cannot .*(at most|supported|from 1 to 4096)"):
         from_syntax(lines, NODE)
     assert time.process_time() - begun < 1
 
@@ -86,9 +86,9 @@ def test_a_description_of_too_large_a_machine_is_refused() -> None:
 
 
 def test_a_device_is_no_input() -> None:
-    with pytest.raises(ValueError, match="it is no plain file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         hwloc.load(Path("/dev/zero"))
-    with pytest.raises(Refusal, match="it is no plain file"):
+    with pytest.raises(Refusal, match="not a regular file"):
         parse_request("2x1,torus=2x2x2,map=/dev/zero")
-    with pytest.raises(ValueError, match="it is no plain file"):
+    with pytest.raises(ValueError, match="not a regular file"):
         append_named_file("mpirun --rankfile /dev/zero ./program")

@@ -250,7 +250,7 @@ def test_page_sizes_that_the_system_does_not_have_are_refused() -> None:
     known = [PageSize(4096), PageSize(1 << 21, 10, 10)]
     assert plan(reference(), PlacementRequest(pages="2m"), known)
     assert plan(reference(), PlacementRequest(pages="thp"), known)
-    with pytest.raises(DoesNotFitError, match=r"pages of 16 MiB .the system has 4 KiB, 2 MiB.") as refusal:
+    with pytest.raises(DoesNotFitError, match="pages of 16 MiB: the system supports 4 KiB, 2 MiB;") as refusal:
         plan(reference(), PlacementRequest(pages="16m"), known)
     assert refusal.value.largest == PlacementRequest()
 
@@ -268,7 +268,7 @@ def test_remarks_say_what_surprises() -> None:
 
     assert remarks("4x4", reference()) == ""
     assert "rank 1: placed on more than one NUMA domain" in remarks("2x3", reference())
-    assert "spans several packages" in remarks("5x3", reference())
+    assert "placed on more than one package" in remarks("5x3", reference())
     assert "ranks 0-7: share cores" in remarks("8x1,unit=hwthread,smt=2", reference())
     assert "wait for the slower cores" in remarks("12x1", machine("hybrid-laptop.xml"))
     assert remarks("4x1,kind=performance", machine("hybrid-laptop.xml")) == ""
@@ -300,9 +300,9 @@ def test_nothing_is_given_in_place_of_what_was_asked() -> None:
         match=r"4 hardware threads per core: a core has at most 2.*largest request that fits is 4x2,smt=2",
     ):
         plan(reference(), parse_request("4x2,smt=4"))
-    with pytest.raises(DoesNotFitError, match=r"a core has 1 hardware thread\)"):
+    with pytest.raises(DoesNotFitError, match="a core has 1 hardware thread;"):
         plan(machine("vm-2core.xml"), parse_request("4x1,smt=2"))
-    with pytest.raises(DoesNotFitError, match=r"efficiency cores .there are none.*: 4x1$"):
+    with pytest.raises(DoesNotFitError, match="no efficiency cores; the largest request that fits is 4x1"):
         plan(reference(), parse_request("4x1,kind=efficiency"))
     assert plan(machine("hybrid-laptop.xml"), parse_request("2x2,smt=2,kind=performance"))
 
@@ -323,7 +323,7 @@ def test_memory_comes_from_nodes_that_have_some() -> None:
     with pytest.raises(DoesNotFitError, match=r"NUMA node 1: it has no memory"):
         plan(topology, parse_request("1x1,memory=bind:1"))
     nearest = replace(topology, numa=tuple(replace(node, distances=()) for node in numa))
-    with pytest.raises(DoesNotFitError, match=r"rank 1 .is not known .* 8-15.; .*memory=bind:0\+2-3"):
+    with pytest.raises(DoesNotFitError, match=r"rank 1: .* 8-15 is not known; .*memory=bind:0\+2-3"):
         plan(nearest, parse_request("4x1,unit=numa,memory=bind"))
     assert [place.memory for place in plan(nearest, parse_request("4x1,unit=numa")).ranks] == [(0,), (), (2,), (3,)]
 

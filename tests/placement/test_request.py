@@ -136,7 +136,7 @@ def test_a_map_file_is_a_value(tmp_path: Path) -> None:
         (f"2x1,map={file}", "requires a torus"),
         ("16x1,torus=2x2x2", "add order=TXYZ or map=FILE"),
         ("1x1,threads=4", "threads twice, in 1x1"),
-        ("99999999x1,oversubscribe=yes", "at most 65536 are supported on one node"),
+        ("99999999x1,oversubscribe=yes", "on one node at most 65536 are supported"),
         ("1x1,cpus=0-99999999999", "the largest number is 65535"),
         ("1x1,torus=²x1x1", "not an integer"),
     ]:
