@@ -73,7 +73,7 @@ def _text(source: str | Path) -> str:
         return read_text(Path(source), "machine")
     except Refusal as refusal:
         why = str(refusal).partition("; ")[0]
-        raise ValueError(f"{why} ({_EXPECTED}); {_EXAMPLE}") from None
+        raise ValueError(f"{why}; {_EXPECTED}; {_EXAMPLE}") from None
 
 
 def _not_a_topology(source: str | Path, reason: str = "") -> ValueError:
