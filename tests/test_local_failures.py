@@ -316,7 +316,7 @@ def test_an_import_format(package: str, name: str, tmp_path: Path) -> None:
         assert named(package, name) in refused(lambda: read_file(name, tmp_path / "none"))
         assert "cannot read the output" in refused(lambda: read_file(other, tmp_path / "none"))
     with changed(package, name, "left out"):
-        assert "no such tool" in refused(lambda: read_file(name, tmp_path / "none"))
+        assert f"unknown tool '{name}'; try one of " in refused(lambda: read_file(name, tmp_path / "none"))
         assert "cannot read the output" in refused(lambda: read_file(other, tmp_path / "none"))
 
 

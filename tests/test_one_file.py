@@ -119,13 +119,13 @@ def test_a_kind_of_test_and_a_study_are_one_file_each(tmp_path: Path, monkeypatc
 
 FORMAT = '''"""Output of a tool of a test: lines `Triad RATE`, in bytes per second."""
 
-from octant.foreign import Output, Row, Table, Value
+from octant.foreign import ImportedRow, ImportedValue, Output, Table
 
 
 def read(lines):
     """Return a table with a row for each line."""
     rows = tuple(
-        Row(line.number, {}, (Value("bandwidth", float(line.text.split()[1]), "B/s", line.number),))
+        ImportedRow(line.number, {}, (ImportedValue("bandwidth", float(line.text.split()[1]), "B/s", line.number),))
         for line in lines if line.text.startswith("Triad ")
     )
     return Output("Demo", "1", "", tuple(Table("stream", row.line, (row,), {"kernel": "triad"}, 1, 1) for row in rows))

@@ -39,7 +39,7 @@ def test_lines_that_may_change_figures_leave_those_out_and_are_quoted(tmp_path: 
     assert [one.line for one in found.tables] == [6]
     (remark,) = found.remarks
     assert remark.startswith(
-        'line 3 ("X : 6") is not recognised and may change figures, which are not imported: test 4'
+        'line 3 ("X : 6") is not recognised and may change figures; not imported: test 4 (line 4). If the line'
     )
     account = found.account
     assert (account.interpreted, account.irrelevant, account.unrecognised) == (3, 1, 2)
@@ -102,7 +102,7 @@ def test_copies_of_a_program_are_refused() -> None:
     warned = "".join(f"0: {line}1: a warning\n" for line in text.splitlines(keepends=True))
     found = foreign.read("stream", warned)
     assert [one[5] for one in figures(found)] == [one[5] for one in figures(foreign.read("stream", text))]
-    assert found.remarks == ('19 lines of other ranks, from line 2 ("a warning") on, not imported',)
+    assert found.remarks == ('19 lines of other ranks are not imported; the first is line 2 ("a warning")',)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan, 2.4e-301])
@@ -111,10 +111,11 @@ def test_values_that_nobody_can_have_measured_are_left_out_and_listed(value: flo
     rows = (ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1), ImportedValue("time", 2.0, "s", 1), check)),)
     (kept,), (remark,) = measured((Table("a", 1, rows),))
     assert kept.rows[0].values == (ImportedValue("time", 2.0, "s", 1), check)
-    assert remark.startswith("1 value of zero or out of any plausible range, not measured: rate ")
+    assert remark.startswith("1 value not imported (zero or implausible): rate ")
     assert remark.endswith(" flop/s (line 1)")
     named = ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1, printed="HPL_Tflops=x"), check))
-    assert measured((Table("a", 1, (named,)),))[1][0].endswith(" not measured: HPL_Tflops=x (line 1)")
+    (remark,) = measured((Table("a", 1, (named,)),))[1]
+    assert remark == "1 value not imported (zero or implausible): HPL_Tflops=x (line 1)"
     only = (ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1), check)),)
     assert measured((Table("a", 1, only),))[0] == ()
 

@@ -108,10 +108,12 @@ def test_a_refusal_names_the_file_the_reason_and_the_other_tools(
     with pytest.raises(Refusal) as refused:
         foreign.read_file("imb", path)
     assert str(refused.value) == (
-        f'cannot import {path} (no figures of imb in it: line 1 ("# OSU MPI Latency Test v5.8") is not recognised); '
-        f"try octant import osu; known tools: {', '.join(foreign.tools())}"
+        f'cannot import {path}, which has no figures of imb: line 1 ("# OSU MPI Latency Test v5.8") is not recognised; '
+        f"use octant import osu; supported tools: {', '.join(foreign.tools())}"
     )
     monkeypatch.setattr(foreign, "MOST_ROWS", 3)
-    with pytest.raises(Refusal, match=r"^cannot import .*output.txt \(\d+ rows with \d+ values, at most 3 and") as many:
+    with pytest.raises(
+        Refusal, match=r"^cannot import .*output.txt: it has \d+ rows with \d+ values; at most 3 and"
+    ) as many:
         foreign.read_file("osu", path)
     assert (refused.value.code, many.value.code) == (Exit.WRONG_WORD, Exit.WRONG_WORD)

@@ -93,14 +93,14 @@ def test_twenty_appended_summaries_are_twenty_launches(tmp_path: Path) -> None:
 
 def test_uninitialised_numbers_are_not_measured_and_listed() -> None:
     (remark,) = foreign.read("hpcc", H4).remarks
-    assert remark.startswith("3 values of zero or out of any plausible range, not measured: ")
+    assert remark.startswith("3 values not imported (zero or implausible): ")
     assert "SingleRandomAccess_LCG_GUPs=2.36541e-310 (line 8)" in remark, "by the name that the file has"
     assert "(line 9)" in remark
 
 
 def test_runs_without_a_whole_summary_are_named() -> None:
     (remark,) = read("hpcc-aborted-appended").remarks
-    assert remark == "1 of 2 runs have no whole summary, and are not imported: from line 2 on"
+    assert remark == "runs without a complete summary are not imported: 1 of 2, beginning at line 2"
     assert read("hpcc-aborted").remarks == ("there is no summary: the run was aborted",)
     cut = H4.replace("End of Summary section.\n", "")
     assert [one.tables for one in (foreign.read("hpcc", cut),)] == [()]
@@ -139,7 +139,7 @@ def test_a_failed_test_leaves_the_others_right() -> None:
     ("lines", "told"),
     [
         ("HPL_GPUs=4\n", "unknown key, which is not imported"),
-        ("HPL_Tflops=0.7\n", "HPL_Tflops is there twice, and what depends on it is not imported"),
+        ("HPL_Tflops=0.7\n", "HPL_Tflops occurs twice; dependent figures are not imported"),
         ("Begin of StarGPU section.\n", "unknown section, which is not imported"),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_block_of_likwid_that_is_not_whole_or_unclear_is_left_out() -> None:
     text = text_of("likwid-bench-5.3.0.txt")
     twice = foreign.read("likwid", text.replace("MByte/s:\t\t40000.00", "MByte/s:\t\t40000.00\nMByte/s:\t\t4.00"))
     assert [table.benchmark for table in twice.tables] == ["clcopy"]
-    assert any("MByte/s is there twice, and its block is not imported" in remark for remark in twice.remarks)
+    assert any("MByte/s occurs twice; the block is not imported" in remark for remark in twice.remarks)
     cut = foreign.read("likwid", text[: text.index("Data volume")] + text[text.index("LIKWID MICRO", 200) :])
     assert [table.benchmark for table in cut.tables] == ["clcopy"]
     assert cut.remarks

@@ -57,9 +57,11 @@ def test_rows_of_two_runs_are_not_one_table(tmp_path: Path) -> None:
     found = foreign.read("osu", heads + "1 1.10\n1 5.00\n2 1.20\n2 9.00\n" + osu("MPI Broadcast Latency", "4 1.00\n"))
     assert [table.benchmark for table in found.tables] == ["MPI Broadcast Latency Test"]
     assert found.remarks[0] == "no figures read below the title of MPI Latency Test (line 1)"
-    assert 'line 6 ("1 5.00") is not recognised: its size is not above that of the row before it' in found.remarks[1]
+    why = "MPI Bandwidth Test (line 3) is not imported, since the size does not increase"
+    assert f'line 6 ("1 5.00") is not recognised: {why}' in found.remarks[1]
     told = refusal(tmp_path, osu("MPI Bandwidth", "1 1.10\n1 5.00\n", RATE))
-    assert "MPI Bandwidth Test (line 1) is not imported); if that line does not change figures, correct or" in told
+    assert "MPI Bandwidth Test (line 1) is not imported, since the size does not increase" in told
+    assert "; if that line does not change figures, correct or remove it in a copy of the file" in told
 
 
 @pytest.mark.parametrize("line", ["10  20", "1         2         4", "1,048,576  12,000.11", "8  13.2srun: launching"])
@@ -92,10 +94,10 @@ def test_pairs_without_a_window_state_the_ranks() -> None:
     [
         ("# MPI Latency Test\n# Size [B]  Latency [us]\n0 1.37\n", 'line 3 ("0 1.37") has no title such as "# OSU MPI'),
         (f"<pre># OSU MPI Latency Test v5.8\n{LATENCY}1 1.00\n", 'line 3 ("1 1.00") has no title such as "# OSU MPI'),
-        (osu("MPI Latency", ""), "no figures read below the title of MPI Latency Test (line 1)); give a whole output"),
+        (osu("MPI Latency", ""), "below the title of MPI Latency Test (line 1); import a complete output of osu"),
         (
             osu("MPI Latency", "1 1.00\n", f"# Pool: 4\n{LATENCY}"),
-            "MPI Latency Test (line 1). If it does not change them, remove",
+            "MPI Latency Test (line 1). If the line does not change them, remove",
         ),
     ],
 )

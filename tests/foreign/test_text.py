@@ -99,7 +99,7 @@ def test_tables_of_a_file_have_one_megabyte() -> None:
     assert common_megabyte([both, new], "here") == 1e6
     assert common_megabyte([old, both], "here") == 2**20
     with pytest.raises(
-        Refusal, match=r"cannot import here .*different megabytes.*; import the output of each tool separately"
+        Refusal, match=r"cannot import here: .*different megabytes.*; import the output of each tool separately"
     ) as refused:
         common_megabyte([new, old], "here")
     assert refused.value.code == Exit.WRONG_WORD

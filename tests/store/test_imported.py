@@ -64,7 +64,7 @@ NO_FIGURES = "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions\n0 
 def test_rows_without_a_figure_are_not_imported(tmp_path: Path) -> None:
     path = tmp_path / "output.txt"
     path.write_text(NO_FIGURES)
-    with pytest.raises(Refusal, match="no figures of imb in it"):
+    with pytest.raises(Refusal, match="which has no figures of imb: the most similar line is line 1"):
         foreign.read_file("imb", path)
     path.write_text(f"{NO_FIGURES}#bytes #repetitions t[usec]\n")
     assert not foreign.read("imb", path.read_text()).tables
@@ -233,7 +233,7 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
     assert (code, "it was imported" in text) == (Exit.WRONG_WORD, True)
     first = sorted(path.name for path in (tmp_path / "runs").iterdir())[0]
     code, text = octant("compare", first, first, "--rounds", "6")
-    assert (code, "imported, not measured here" in text) == (Exit.CANNOT_RUN, True)
+    assert (code, "it was imported, not measured with Octant" in text) == (Exit.CANNOT_RUN, True)
     assert octant("import", "osu", str(FOLDER / "pmb-2.2.txt"))[0] == Exit.WRONG_WORD
 
 

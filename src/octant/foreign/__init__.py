@@ -108,7 +108,9 @@ def read(tool: str, text: str) -> Output:
     others = [line for place, stream in enumerate(streams) if place != chosen for line in stream]
     remarks = [*found.remarks, *missing]
     if others:
-        remarks.append(f"{counted(len(others), 'line')} of other ranks, from {quote(others[0])} on, not imported")
+        are = "is" if len(others) == 1 else "are"
+        what = f"{counted(len(others), 'line')} of other ranks {are} not imported"
+        remarks.append(f"{what}; the first is {quote(others[0])}")
     if torn:
         remarks.append(f"line {torn} is incomplete and not imported")
     account = replace(
@@ -166,13 +168,13 @@ def _nothing_read(tool: str, path: Path, text: str, found: Output) -> Refusal:
     if REMOVE_LINE in why:  # the remark states the next step
         more = sum(REMOVE_LINE in remark for remark in found.remarks[1:])
         others = f"; {counted(more, 'more line')} like this" if more else ""
-        return Refusal(f"cannot import {path}: no figures of {tool} remain: {why}{others}", Exit.WRONG_WORD)
+        return Refusal(f"cannot import {path}, since no figures of {tool} remain: {why}{others}", Exit.WRONG_WORD)
     likely = next((one for one in tools() if one != tool and _has_figures(one, text)), "")
     advice = f"use octant import {likely}" if likely else f"import a complete output of {tool}"
     if found.account.interpreted and NOT_RECOGNISED in why and not likely:  # an output whose tables are all refused
         advice = "if that line does not change figures, correct or remove it in a copy of the file and import the copy"
     return Refusal(
-        f"cannot import {path}: it has no figures of {tool}: {why}; {advice}; supported tools: {', '.join(tools())}",
+        f"cannot import {path}, which has no figures of {tool}: {why}; {advice}; supported tools: {', '.join(tools())}",
         Exit.WRONG_WORD,
     )
 

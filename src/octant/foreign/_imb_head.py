@@ -107,7 +107,7 @@ class Run:
                 place += 1
             else:
                 self.refused = True
-                lines.refuse(line, f'the option "{word[:60]}" may change figures: no table of this run is imported')
+                lines.refuse(line, f'the option "{word[:60]}" may change figures; no table of this run is imported')
 
     def knobs(self, benchmark: str) -> dict[str, str]:
         """Return the knobs of a table that the head states, without default values."""

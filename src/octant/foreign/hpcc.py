@@ -313,7 +313,7 @@ def _remarks(runs: list[_Run], cut: list[_Run]) -> tuple[str, ...]:
             else "there is no summary: the run was aborted",
         )
     where = ", ".join(f"line {max(1, run.begin)}" for run in cut[:5]) + (", …" if len(cut) > 5 else "")
-    return (f"{len(cut)} of {len(runs)} runs have no complete summary and are not imported: from {where} on",)
+    return (f"runs without a complete summary are not imported: {len(cut)} of {len(runs)}, beginning at {where}",)
 
 
 def _scaled(value: float, power: int) -> float:

@@ -215,11 +215,11 @@ def _take_header(section: _Section, line: Line, words: list[str], lines: Lines) 
     unknown = [word for word in words if word not in _OTHERS and not any(kind.fullmatch(word) for kind in kinds)]
     if section.rows:
         section.closed = True
-        lines.refuse(line, f"a second header in {where}: the rows below it are not imported")
+        lines.refuse(line, f"the rows below this second header of {where} are not imported")
     elif unknown or len(set(words)) < len(words):
         section.columns, section.refused = (), True
-        why = f'unknown column "{unknown[0][:60]}"' if unknown else "two columns have the same name"
-        lines.refuse(line, f"{why}: {where} is not imported")
+        why = f'the column "{unknown[0][:60]}" is unknown' if unknown else "two columns have the same name"
+        lines.refuse(line, f"{where} is not imported, since {why}")
     else:
         section.columns = tuple(words)
         if "defects" in words:

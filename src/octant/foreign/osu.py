@@ -189,8 +189,8 @@ def _take(sections: list[_Section], line: Line, lines: Lines) -> None:
                 section.rows += rows
             else:
                 section.refused = True
-                why = "the size does not increase, so that rows of different runs may be mixed"
-                lines.refuse(line, f"{why}: {section.benchmark} (line {section.line}) is not imported")
+                why = "since the size does not increase (rows of different runs may be mixed)"
+                lines.refuse(line, f"{section.benchmark} (line {section.line}) is not imported, {why}")
         elif _may_be_row(text):
             lines.refuse(line, f"a row of {section.benchmark} (line {section.line}) is not imported")
     elif facts := _facts(text):
@@ -233,10 +233,10 @@ def _take_header(section: _Section, line: Line, columns: tuple[str, ...], lines:
     unknown = next((name for name in columns if not _COLUMN.fullmatch(name)), "")
     if section.rows:
         section.columns, section.windows = (), ()
-        lines.refuse(line, f"a second header in {where}: the rows below it are not imported")
+        lines.refuse(line, f"the rows below this second header of {where} are not imported")
     elif unknown:
         section.refused = True
-        lines.refuse(line, f'unknown column "{unknown[:60]}": {where} is not imported')
+        lines.refuse(line, f'{where} is not imported, since the column "{unknown[:60]}" is unknown')
     else:
         section.columns = columns
         if "Validation" in columns:
