@@ -221,16 +221,16 @@ def test_the_command_stores_shows_and_exits_as_results_are(tmp_path: Path) -> No
     assert octant("import", "imb", str(FOLDER / "imb-2021.11-mpi1.txt"))[0] == Exit.OK
     code, text = octant("import", "hpl", str(FOLDER / "hpl-2.3.txt"), "--machine", "cluster")
     assert code == Exit.WRONG_ANSWER
-    assert "imported of HPL 2.3, read from" in text
-    assert "The results were imported" in " ".join(text.split())
+    assert f"imported results of HPL 2.3, read from {FOLDER / 'hpl-2.3.txt'}; not measured by Octant" in " ".join(text.split())
+    assert "The run contains imported results of HPL 2.3, read from" in " ".join(text.split())
     assert "WRONG RESULT" in text
     assert [line.split()[3] for line in octant("runs")[1].splitlines()[1:]] == ["imported"] * 2
     assert octant("report", "last")[0] == Exit.OK
     page = next(tmp_path.glob("runs/*/report.html")).read_text(encoding="utf-8")
-    assert "imported of HPL 2.3" in page
+    assert "imported results of HPL 2.3" in page
     assert 'id="machine"' not in page
     code, text = octant("resume", "last")
-    assert (code, "it was imported" in text) == (Exit.WRONG_WORD, True)
+    assert (code, "(it was imported: results of HPL 2.3, read from " in text) == (Exit.WRONG_WORD, True)
     first = sorted(path.name for path in (tmp_path / "runs").iterdir())[0]
     code, text = octant("compare", first, first, "--rounds", "6")
     assert (code, "it was imported, not measured with Octant" in text) == (Exit.CANNOT_RUN, True)

@@ -110,9 +110,9 @@ class RunRequest:
 
     @property
     def source(self) -> str:
-        """Where an imported run comes from: `of IMB 2021.11, read from a.txt, b.txt`; "" for what was measured."""
+        """Return the source of an imported run: `results of IMB 2021.11, read from a.txt, b.txt`; "" for a measured run."""
         tools, files = ([getattr(one, part) for one in self.imported] for part in ("tool", "file"))
-        return f"of {', '.join(dict.fromkeys(tools))}, read from {', '.join(files)}" if files else ""
+        return f"results of {', '.join(dict.fromkeys(tools))}, read from {', '.join(files)}" if files else ""
 
     def decided_launches(self) -> tuple[Launch, ...]:
         """Return the planned launches in order."""

@@ -65,7 +65,7 @@ def first_screen(summary: Summary) -> FirstScreen:
     run, shown = summary.run, tiles(summary)
     found = Review() if run.imported else review(summary)  # no advice about the machine of somebody else
     rules = [f"the rule {one.name} cannot be used here ({one.reason})" for one in found.broken]
-    about = f"imported {run.source}: not measured by Octant" if run.imported else about_text(run.machine)
+    about = f"imported {run.source}; not measured by Octant" if run.imported else about_text(run.machine)
     left = units.counted(len(run.remaining()), "launch")
     return FirstScreen(
         answer_text(summary, shown),
