@@ -110,7 +110,7 @@ class RunRequest:
 
     @property
     def source(self) -> str:
-        """Return the source of an imported run: `results of IMB 2021.11, read from a.txt, b.txt`; "" for a measured run."""
+        """Return the source of an imported run: `results of IMB 2021.11, read from a.txt, b.txt`; "" if measured."""
         tools, files = ([getattr(one, part) for one in self.imported] for part in ("tool", "file"))
         return f"results of {', '.join(dict.fromkeys(tools))}, read from {', '.join(files)}" if files else ""
 
