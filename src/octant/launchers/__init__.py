@@ -15,7 +15,7 @@ that file behind the command, and `BINDS`, what a tool binds that starts no rank
 the threads inside each rank (`"threads"`).
 
 A launcher's options are one table, which `recognise` and `read` share: `OPTIONS` and `VARIABLES` (see `_tables`), and
-`parse(words) -> Given`, the grammar. For `read`, the words that `from_syntax` gets in a `Command` (see `_command`) have
+`parse(words) -> ParsedOptions`, the grammar. For `read`, the words that `from_syntax` gets in a `Command` (see `_command`) have
 been taken apart by `parse`, and every option and variable has been accounted for: `command.last("bind-to")`,
 `command.number("n")`, `command.has("label")`, `command.variables`, `command.threads()`, `command.directives` (options
 in comment lines that begin with `DIRECTIVE`, such as #SBATCH), `command.program`, `command.file`. `READS` names the
