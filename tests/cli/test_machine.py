@@ -250,5 +250,5 @@ def test_the_file_of_a_bad_number_is_named(path: str, text: str, tmp_path: Path)
     root = trees.tree("board-no-numa", tmp_path)
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text)
-    with pytest.raises(ValueError, match=f"{path} .*is not a (memory size|list of CPUs)"):
+    with pytest.raises(ValueError, match=f"{path}: .*is not a (memory size|list of CPUs)"):
         discover(root)

@@ -49,7 +49,7 @@ def test_options_say_the_same_as_the_text() -> None:
 def test_all_launchers_with_headings() -> None:
     output, _notes = run("--place", "2x2", "--on", REFERENCE, "--for", "all")
     assert [name for name in names("write") if f"{name}: " not in output] == []
-    assert "! PBS chooses and binds nothing" in output
+    assert "! PBS does not bind inside the node; use the options of the MPI library as well" in output
 
 
 def test_json_has_everything() -> None:
@@ -80,9 +80,9 @@ def test_lines_come_from_standard_input_too() -> None:
     ("words", "code", "said"),
     [
         (["--place", "99x1", "--on", REFERENCE], 3, "the largest request that fits is 16x1"),
-        (["--place", "4x2,unit=kore"], 2, "cannot use unit=kore (no such unit); did you mean core?"),
+        (["--place", "4x2,unit=kore"], 2, "unknown value in unit=kore; did you mean core?"),
         (["--place", "1x1,memory=bind:9", "--on", REFERENCE], 3, "this machine has 0"),
-        (["--place", "4x2", "--ranks", "2"], 2, "--ranks beside --place"),
+        (["--place", "4x2", "--ranks", "2"], 2, "cannot use --ranks with --place; add it to the text of --place"),
         (["--place", "1x1", "--on", "/nowhere/x.xml"], 2, "cannot read the machine"),
         (["--place", "1x1", "--on", REFERENCE, "--for", "mvapich"], 2, "cannot write for 'mvapich' (no such launcher)"),
         (["--from", "hello", "--on", REFERENCE], 2, "cannot recognise the launcher of"),
@@ -120,7 +120,7 @@ def test_drawing_tells_shared_idle_and_forbidden() -> None:
 
 def test_wide_rows_break_evenly() -> None:
     wide = load("core:12 pu:2")
-    rows = as_text(wide, plan(wide, parse_place("1x12", wide)), width=60).plain.splitlines()
+    rows = as_text(wide, plan(wide, parse_place("1x12", wide)), width=63).plain.splitlines()
     assert [row.count("│") - 1 for row in rows[1:-1]] == [4, 4, 4]
 
 
@@ -159,7 +159,7 @@ def test_files_that_lines_name_are_read(tmp_path: Path, monkeypatch: pytest.Monk
     assert [place["coordinates"] for place in found["ranks"]] == [[0, 1, 0, 0], [0, 0, 0, 0]]
     Path("binary").write_bytes(b"\xff\xfe\x00")
     for name in ("none", "binary", "."):
-        with pytest.raises(Refusal, match=r"cannot read .*which the lines name"):
+        with pytest.raises(Refusal, match=r"cannot read .*which these lines use; give a path"):
             run("--from", f"mpirun -n 2 --rankfile {name} p", "--on", REFERENCE)
 
 

@@ -24,7 +24,7 @@ def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant,
     assert done.returncode == 1
     run = measured(tmp_path / "store")
     (failure,) = run.failures
-    assert failure.reason == "sh ended by SIGSEGV; its output is in the folder 'files' of the run"
+    assert failure.reason == "sh killed by SIGSEGV; its output is in the folder 'files' of the run"
     (file,) = failure.files
     lines = read_kept(run.folder, file).decode().splitlines()
     assert len(lines) == 30

@@ -272,7 +272,12 @@ def wait_until_started(guarded: Guarded, processes: int = 1) -> None:
 def test_a_signal_is_passed_on_and_ends_the_guard(guarded: Guarded, number: signal.Signals) -> None:
     name = number.name.removeprefix("SIG")
     script = f"trap 'echo got {name}; exit 6' {name}; echo on; while :; do sleep 0.02; done"
-    process = subprocess.Popen(guarded.words("sh", "-c", script), stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        guarded.words("sh", "-c", script),
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509 (one thread; nohup ignores SIGHUP)
+    )
     assert process.stdout
     assert process.stdout.readline() == "on\n"
     process.send_signal(number)

@@ -144,7 +144,7 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
     [
         (("--place", "1x2", "threads=1"), "the placement sets threads=2", 2),
         (("--place", "1x1", "pin=each"), "the placement sets pin=none", 2),
-        (("--place", "nonsense"), "cannot read 'nonsense'", 2),
+        (("--place", "nonsense"), "octant: 'nonsense' is not of the form KEY=VALUE; keys are ranks, threads", 2),
         (("--place", "4096x1"), "the largest request that fits", 3),
         (("--launcher", "mpirum"), "try one of direct, flux, mpiexec, srun", 2),
         (("--place", "2x1", "--ranks", "3"), "cannot distribute 3 ranks to nodes with 2", 2),
@@ -154,7 +154,7 @@ def test_a_kernel_that_ran_elsewhere_casts_doubt_loudly(octant: Octant, tmp_path
         (("--hosts", "a,-oProxyCommand=x"), "invalid host name '-oProxyCommand=x'", 2),
         (("--hosts", "a:2"), "--ranks sets the number", 2),
         (("--hosts", "a;b"), "invalid host name", 2),
-        (("threads=many",), "cannot read 'many' as a whole number", 2),
+        (("threads=many",), "cannot read 'many' as a non-negative integer; try 1", 2),
     ],
 )
 @two_cpus

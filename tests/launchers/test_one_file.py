@@ -16,7 +16,9 @@ from registries import added
 
 DEMO = '''
 """The launcher of a site: `demorun -r RANKS -b CPUS/CPUS PROGRAM`, and its batch system `demosub`."""
-from octant.launchers import Job, LaunchCommand, LauncherReading, Submission, Syntax, _shared, _tables, _words, headed
+from octant.launchers import (
+    Job, LaunchCommand, LauncherReading, Submission, Syntax, _shared, _tables, _words, render_job_script,
+)
 from octant.machine.cpusets import parse_cpus
 from octant.placement import set_text
 
@@ -47,7 +49,7 @@ def command(program, size):
     return ["/bin/sh", "-c", 'echo "$0 $1" > "$DEMO_LOG"; shift; exec "$@"', "demorun", str(size.ranks), *program]
 
 def script(job):
-    return headed("#DEMO", [f"nodes={job.nodes}"], job, LAUNCHER)
+    return render_job_script("#DEMO", [f"nodes={job.nodes}"], job, LAUNCHER)
 
 def submission(path):
     return Submission(("demosub", str(path)))
@@ -140,10 +142,10 @@ def test_one_name_is_one_launcher_in_each_role() -> None:
     ("text", "why"),
     [
         ('TITLE = "T"', "it declares no role of a launcher"),
-        ("def to_syntax(p, r, t): ...", "it declares no TITLE"),
-        ('TITLE = "T"\nMARK = "x"', "it declares no from_syntax"),
-        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it declares no OPTIONS"),
-        ('TITLE = "T"\ndef script(job): ...', "it declares no LAUNCHER"),
+        ("def to_syntax(p, r, t): ...", "it does not declare TITLE"),
+        ('TITLE = "T"\nMARK = "x"', "it does not declare from_syntax"),
+        ('TITLE = "T"\nMARK = "x"\ndef from_syntax(c, t): ...', "it does not declare OPTIONS"),
+        ('TITLE = "T"\ndef script(job): ...', "it does not declare LAUNCHER"),
         ('TITLE = "T"\nNAMES = {"begin": "t"}\ndef to_syntax(p, r, t): ...', "the role 'begin', which does not exist"),
     ],
 )

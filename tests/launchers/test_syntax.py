@@ -162,7 +162,7 @@ def test_a_map_file_is_read_back() -> None:
     again = read(f"{answer.lines[0]}\n# file {name}:\n{content}", node)
     assert again.request == request
     assert "span a torus of 2x1x2" in " ".join(again.remarks)
-    with pytest.raises(DoesNotFitError, match="place 2 of its node"):
+    with pytest.raises(DoesNotFitError, match="cannot place rank 1 of the map in slot 2: a node has 2 slots"):
         read("BG_MAPPING=m mpirun\n0 0 0 0\n0 0 0 2", node)
     with pytest.raises(ValueError, match="line 2 of the map file"):
         read("BG_MAPPING=m mpirun\n0 0 0 0\n0 0 0 x", node)
@@ -179,8 +179,8 @@ def test_a_map_file_is_read_back() -> None:
         ("I_MPI_PIN_DOMAIN=odd mpirun -n 2 prog", "supported: masks"),
         ("taskset prog", "use 'taskset -c"),
         ("numactl --cpunodebind=9 prog", "does not exist on this topology"),
-        ("hwloc-bind numa:9 -- prog", "there are 4"),
-        ("likwid-pin -c S7:0 prog", "no domain 'S7'"),
+        ("hwloc-bind numa:9 -- prog", "'numa:9' is out of range; the indexes are 0 to 3"),
+        ("likwid-pin -c S7:0 prog", "unknown domain 'S7'; use N, S0-S1"),
         ("XLSMPOPTS=startproc=99 OMP_NUM_THREADS=1", "logical CPU 99"),
         ("#@rset = rset_mcm_affinity\n#@task_affinity = node(1)", "use core"),
         ("KMP_AFFINITY=explicit,proclist=[99]", "not available to this job"),

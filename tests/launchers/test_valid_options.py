@@ -147,10 +147,12 @@ def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> 
     topology = seventeen()
     placement = plan(topology, PlacementRequest(4))
     assert [place.memory for place in placement.ranks] == [(), (), (1,), (1,)]
-    assert "no memory of their own  │0│1│" in as_text(topology, placement).plain
-    assert any("hardware threads 0-1 belong to no memory node" in text for text in placement.remarks)
+    assert "no local NUMA node  │0│1│" in as_text(topology, placement).plain
+    assert any(
+        "hardware threads 0-1 are in no NUMA node and have no local memory" in text for text in placement.remarks
+    )
     with pytest.raises(
-        DoesNotFitError, match=r"memory=bind for rank 0 .*local to its hardware threads 0.*memory=bind:1"
+        DoesNotFitError, match=r"memory=bind for rank 0: .*hardware threads 0 is not known; .*fits is 4x1,memory=bind:1"
     ):
         plan(topology, PlacementRequest(4, memory=Memory("bind")))
     stated = PlacementRequest(4, memory=Memory("bind", (1,)))
@@ -158,14 +160,14 @@ def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> 
     assert lines[0] == "numactl --physcpubind=0 --membind=1 PROGRAM"
     partly = plan(topology, PlacementRequest(1, 4, memory=Memory("bind")))
     assert partly.ranks[0].memory == (1,)
-    assert any("bound to memory 1" in text for text in partly.remarks)
+    assert any("memory bound to NUMA nodes 1; hardware threads 0-1 have no known" in text for text in partly.remarks)
 
 
 @pytest.mark.parametrize("name", ["numactl", "slurm", "hwloc"])
 def test_a_memory_option_without_a_node_is_refused_by_rank(name: str) -> None:
     """Whoever makes such a placement: the line cannot be written."""
     place = RankPlacement.of_threads(0, [{0}], ())
-    with pytest.raises(Refusal, match=r"memory of rank 0 .*hardware threads 0.*memory=bind:0"):
+    with pytest.raises(Refusal, match=r"memory of rank 0: .*hardware threads 0 .*memory=bind:0"):
         to_syntax(name, Placement((place,)), PlacementRequest(memory=Memory("bind")), seventeen())
 
 
@@ -195,8 +197,8 @@ def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
     good = (of(0, [{0}], ()), of(1, [{2}, {3}], (1,)))
     assert check(Placement(good), seventeen(), frozenset(range(4)), shared=False).ranks == good
     assert "rank 1: hardware thread 9 is not available" in refused([good[0], of(1, [{2, 9}], ())])
-    assert "rank 1: hardware threads 0 are used by lower ranks" in refused([good[0], of(1, [{0, 1}], ())])
-    assert "rank 1: NUMA node 7 does not exist" in refused([good[0], of(1, [{1}], (1, 7))])
+    assert "rank 1: hardware thread 0 is used by lower ranks" in refused([good[0], of(1, [{0, 1}], ())])
+    assert "rank 1: NUMA node 7 is not available" in refused([good[0], of(1, [{1}], (1, 7))])
     assert "rank 5: it is at position 1" in refused([good[0], of(5, [{1}], ())])
     assert "rank 0: a thread is outside of the set" in refused(
         [replace(good[1], rank=0, cpus=NonEmptySet({2}, "threads"))]
@@ -208,10 +210,10 @@ def test_a_placement_that_is_not_valid_is_refused_by_rank() -> None:
 
 
 def test_lines_for_another_machine_are_refused() -> None:
-    with pytest.raises(Refusal, match=r"rank 1 .there is no hardware thread 8-9"):
+    with pytest.raises(Refusal, match=r"placement of rank 1: hardware threads 8-9 are not available; .*choose others"):
         from_syntax("taskset -c 0-1 p\ntaskset -c 8-9 p", seventeen())
     _, reading = from_syntax("taskset -c 0-3 p", replace(seventeen(), allowed=frozenset({0, 1})))
-    assert any("may not use" in text for text in reading.remarks)
+    assert any("outside of the affinity mask of this job (0-1)" in text for text in reading.remarks)
 
 
 def test_contradictions_of_a_machine_are_remarks_of_its_placements() -> None:
@@ -224,18 +226,20 @@ def test_caches_that_are_not_known_are_not_asked_for() -> None:
     topology = replace(seventeen(), caches=None)
     assert plan(topology, PlacementRequest(2)).ranks
     assert any("caches are not known" in text for text in plan(topology, PlacementRequest(2, order="scatter")).remarks)
-    with pytest.raises(
-        DoesNotFitError, match=r"unit=l3 .it is not known which hardware threads share a cache.*fits: 2x1$"
-    ):
+    with pytest.raises(DoesNotFitError, match=r"unit=l3: caches are not known; .*fits is 2x1$"):
         plan(topology, PlacementRequest(2, unit="l3"))
-    with pytest.raises(DoesNotFitError, match=r"order=scatter:l3 .*fits: 2x1,order=scatter$"):
+    with pytest.raises(DoesNotFitError, match=r"order=scatter:l3: caches are not known; .*fits is 2x1,order=scatter$"):
         plan(topology, PlacementRequest(2, order="scatter:l3"))
     with pytest.raises(ValueError, match="caches are not known"):
         from_syntax("OMP_NUM_THREADS=2 OMP_PLACES=ll_caches p", topology)
 
 
 @pytest.mark.parametrize(
-    ("sets", "why"), [([{0}, {0, 1}], "rank 1 .ranks before it"), ([{0}, {7}], "rank 1 .there is")]
+    ("sets", "why"),
+    [
+        ([{0}, {0, 1}], "rank 1: hardware thread 0 is used by lower ranks"),
+        ([{0}, {7}], "rank 1: hardware thread 7 is not available"),
+    ],
 )
 def test_every_plan_passes_the_check(monkeypatch: pytest.MonkeyPatch, sets: list[set[int]], why: str) -> None:
     """A planner with a defect, as the check is there for."""

@@ -15,12 +15,13 @@ that file behind the command, and `BINDS`, what a tool binds that starts no rank
 the threads inside each rank (`"threads"`).
 
 A launcher's options are one table, which `recognise` and `read` share: `OPTIONS` and `VARIABLES` (see `_tables`), and
-`parse(words) -> Given`, the grammar. For `read`, the words that `from_syntax` gets in a `Command` (see `_command`) have
-been taken apart by `parse`, and every option and variable has been accounted for: `command.last("bind-to")`,
-`command.number("n")`, `command.has("label")`, `command.variables`, `command.threads()`, `command.directives` (options
-in comment lines that begin with `DIRECTIVE`, such as #SBATCH), `command.program`, `command.file`. `READS` names the
-commands whose lines are read where they differ from `COMMANDS`. `DECIDES` is an example of an option that only this
-launcher has, for lines of `mpiexec` that several launchers accept; `ONLY` is a pattern of values that only it has.
+`parse(words) -> ParsedOptions`, the grammar. For `read`, the words that `from_syntax` gets in a `Command` (see
+`_command`) have been taken apart by `parse`, and every option and variable has been accounted for:
+`command.last("bind-to")`, `command.number("n")`, `command.has("label")`, `command.variables`, `command.threads()`,
+`command.directives` (options in comment lines that begin with `DIRECTIVE`, such as #SBATCH), `command.program`,
+`command.file`. `READS` names the commands whose lines are read where they differ from `COMMANDS`. `DECIDES` is an
+example of an option that only this launcher has, for lines of `mpiexec` that several launchers accept; `ONLY` is a
+pattern of values that only it has.
 
 To convert a launcher: sort its options into `OPTIONS`, delete its tables of counts, letters and refusals, let `parse`
 call `_words.scan` or `_words.getopt` with `OPTIONS`, use `parse` in `recognise`, and read a `Command` in `from_syntax`.

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
-from octant.machine import Topology
+from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
 from octant.placement.request import PlacementRequest
@@ -50,10 +50,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             read, remarks=("in the GNU runtime, OMP_PLACES takes precedence over GOMP_CPU_AFFINITY", *read.remarks)
         )
     parts = re.split(r"[\s,]+", command.value("GOMP_CPU_AFFINITY").strip())
-    invalid = next((part for part in parts if not re.fullmatch(r"\d+(-\d+(:[1-9]\d*)?)?", part)), None)
-    if invalid is not None:
-        raise ValueError(f"cannot read {invalid!r} in GOMP_CPU_AFFINITY; use '0 3 4-15:2'")
-    cpus = [cpu for part in parts for cpu in sorted(parse_cpus(part))]
+    cpus = [cpu for part in parts for cpu in sorted(_numbers(part))]
     notes = _openmp.runtimes(command.variables)
     outside = frozenset(cpus) - topology.allowed
     usable = [frozenset({cpu}) for cpu in cpus if cpu in topology.allowed]
@@ -63,3 +60,13 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             f"({numbers_text(topology.allowed)}): they are ignored" + ("" if usable else ", so nothing is bound")
         )
     return _openmp.bound_threads(command, usable, topology, notes)
+
+
+def _numbers(part: str) -> CpuSet:
+    """Return the numbers of a part of the list; the runtime rejects a stride without a range, and a stride of 0."""
+    try:
+        if re.fullmatch(r"\d+(-\d+(:[1-9]\d*)?)?", part):
+            return parse_cpus(part)
+    except ValueError as error:
+        raise ValueError(f"cannot read GOMP_CPU_AFFINITY: {error}") from None
+    raise ValueError(f"cannot read {part!r} in GOMP_CPU_AFFINITY; use '0 3 4-15:2'")

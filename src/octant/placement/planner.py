@@ -489,7 +489,7 @@ def _partly_bound(ranks: Sequence[RankPlacement], request: PlacementRequest, hom
     if request.memory != Memory("bind"):
         return []
     return [
-        f"rank {place.rank}: bound to NUMA nodes {numbers_text(place.memory)}; hardware threads "
+        f"rank {place.rank}: memory bound to NUMA nodes {numbers_text(place.memory)}; hardware threads "
         f"{numbers_text(without)} have no known local NUMA node"
         for place in ranks
         if (without := place.cpus - home.keys())

@@ -190,10 +190,10 @@ def parse_request(text: str) -> PlacementRequest:
         key = key.removeprefix("pages.") if key.removeprefix("pages.") in PARTS else key
         if not equals:
             raise ValueError(
-                f"{word!r} in {text!r} is not of the form KEY=VALUE; keys are {', '.join(_READ)}; example: {_EXAMPLE}"
+                f"{_quoted(word, text)} is not of the form KEY=VALUE; keys are {', '.join(_READ)}; example: {_EXAMPLE}"
             )
         if key not in _READ:
-            raise ValueError(f"unknown key in {word!r} in {text!r}; {suggestion(key, _READ)}")
+            raise ValueError(f"unknown key in {_quoted(word, text)}; {suggestion(key, _READ)}")
         if key in found:
             raise ValueError(f"{key} occurs twice in {text!r}; remove one of them")
         if head and key in ("ranks", "threads"):
@@ -213,6 +213,11 @@ def parse_request(text: str) -> PlacementRequest:
     if request.cpus and not head and "threads" not in values:
         return replace(request, threads=len(request.cpus[0]))
     return request
+
+
+def _quoted(word: str, text: str) -> str:
+    """Return a part of a text for a message, with the text unless it has no other part."""
+    return repr(word) if word == text.strip() else f"{word!r} in {text!r}"
 
 
 def _map(name: str, torus: object) -> dict[str, object]:

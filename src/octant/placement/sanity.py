@@ -1,5 +1,7 @@
 """Validity check of placements before they are printed, started or written."""
 
+from collections.abc import Set
+
 from octant.failure import Exit, Refusal
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, RankPlacement, numbers_text
@@ -30,16 +32,21 @@ def check(placement: Placement, topology: Topology, within: CpuSet, *, shared: b
         if place.rank != number:
             raise _refused(place, f"it is at position {number} of the placement")
         if not place.cpus <= within:
-            raise _refused(place, f"hardware thread {numbers_text(place.cpus - within)} is not available")
+            raise _refused(place, f"{_subject('hardware thread', place.cpus - within)} not available")
         if not all(bound <= place.cpus for bound in set(place.threads)):
             raise _refused(place, f"a thread is outside of the set {numbers_text(place.cpus)} of its rank")
         if not nodes.issuperset(place.memory):
-            raise _refused(place, f"NUMA node {numbers_text(set(place.memory) - nodes)} does not exist")
+            raise _refused(place, f"{_subject('NUMA node', set(place.memory) - nodes)} not available")
         used = taken.setdefault(place.coordinates[:-1], set())
         if not shared and not used.isdisjoint(place.cpus):
-            raise _refused(place, f"hardware threads {numbers_text(used & place.cpus)} are used by lower ranks")
+            raise _refused(place, f"{_subject('hardware thread', used & place.cpus)} used by lower ranks")
         used |= place.cpus
     return placement
+
+
+def _subject(noun: str, numbers: Set[int]) -> str:
+    """Return the numbers with their noun and verb: `NUMA node 7 is`, `NUMA nodes 7-8 are`."""
+    return f"{noun} {numbers_text(numbers)} is" if len(numbers) == 1 else f"{noun}s {numbers_text(numbers)} are"
 
 
 def _refused(place: RankPlacement, why: str) -> Refusal:
