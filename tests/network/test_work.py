@@ -80,7 +80,9 @@ def test_packets_in_flight_hold_a_bounded_number_of_links() -> None:
 def test_a_bracket_of_too_many_flows_names_commands_that_answer() -> None:
     machine = load("power775")
     whole, small = machine.at_size(512), machine.at_size(4)
-    with pytest.raises(Refusal, match=r"try a smaller --size, or compare both routings without a split: `octant model diff --routing`"):
+    with pytest.raises(
+        Refusal, match=r"try a smaller --size, or compare both routings without a split: `octant model diff --routing`"
+    ):
         bracket(whole, make(whole, "uniform"), "indirect")
     assert bracket(small, make(small, "uniform"), "indirect").ideal_per_s > 0
     indirect = with_routing("power775", "indirect", None)
