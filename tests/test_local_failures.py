@@ -453,3 +453,26 @@ def test_a_suite_leaves_out_workloads_that_are_not_here(app: typer.Typer) -> Non
             assert suites.first_screen(suite, machine(), ["gemm"]).tiles
             assert "its requests are excluded" in " ".join(invoke(app, "evaluate", "--list").split())
             assert "node/stream" in refused(lambda: suites.requests(suite, machine(), name="a file of the user's"))
+
+
+def test_a_suite_without_requests_for_this_machine_is_refused(
+    app: typer.Typer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(discover, "discover", machine)
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+
+    def said(*words: str) -> str:
+        return refused(partial(RUN.invoke, app, ["evaluate", *words], catch_exceptions=False))
+
+    assert said("--only", "mpi/startup") == (
+        "cannot evaluate mpi/startup (the suite quick has no request for it on this machine); "
+        "try octant run mpi/startup"
+    )
+    (tmp_path / "quick.toml").write_text('title = "Mine"\n[[requests]]\nworkload = "node/vecmath"\n')
+    monkeypatch.setattr(suites, "_folder", lambda: tmp_path)
+    with changed("octant.workloads.node", "vecmath", "broken"):
+        assert said() == (
+            "cannot evaluate (no workload of the suite quick is available in this installation and on this machine); "
+            "try octant workloads"
+        )
+    assert not (tmp_path / "store" / "runs").exists()
