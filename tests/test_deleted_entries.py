@@ -66,4 +66,4 @@ def test_what_is_deleted_is_needed_by_no_other_command(deleted: list[str], refus
     assert "node/stream" in report
     assert ("this installation has no workload node/stream" in report) == (deleted[0] == "workloads/node/stream")
     studies = done.stdout.partition("exit 0: workloads\n")[2].partition("exit 0: study list")[0]
-    assert ("cannot be read here" in studies) == (deleted[0] == "workloads/node/stream")
+    assert ("cannot be read (" in studies) == (deleted[0] == "workloads/node/stream")

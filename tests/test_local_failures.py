@@ -136,7 +136,7 @@ def test_tables_of_patterns_say_that_a_workload_is_missing(store: Path, app: typ
     with changed("octant.workloads.mpi", "p2p", "left out"):
         shown = RUN.invoke(app, ["mpi", "--run", id_of("mpi/p2p")])
         assert shown.exit_code == 0
-        assert "octant: this installation has no workload mpi/p2p; its figures are made" in shown.stderr
+        assert "octant: this installation has no workload mpi/p2p; its figures come from the records" in shown.stderr
         told = json.loads(RUN.invoke(app, ["mpi", "--run", id_of("mpi/p2p"), "--json"]).stdout)["tables"]
         rows = [row for table in told for row in table["rows"]]
         values = ("time", "low", "high", "median_bytes_per_second", "t_max", "t_avg", "bytes_per_second")
@@ -164,7 +164,9 @@ def _is_shown_from_its_record(full: str, report: dict[str, object], why: str) ->
     assert isinstance(figures, list)
     assert isinstance(screen, dict)
     assert report["unknown_workloads"] == [full]
-    assert [text.startswith(why) and "figures are made from the records" in text for text in screen["absent"]] == [True]
+    (absent,) = screen["absent"]
+    assert absent.startswith(why)
+    assert "its figures come from the records alone" in absent
     assert figures
     assert any(figure["median"] is not None for figure in figures)
     assert {figure["workload"] for figure in figures} == {full}
@@ -228,7 +230,7 @@ def test_a_finding_of_another_type_or_kind_is_a_row_too(summary: Summary, monkey
     odd = RunFinding("imbalance", "Odd", "b", (), kind="grave")  # type: ignore[arg-type]
     for returned, said in (
         (RuleResult((odd,)), "of the kind 'grave', try one of"),
-        (None, "returns a NoneType, not Judged"),
+        (None, "returns a NoneType, not RuleResult"),
     ):
         monkeypatch.setattr(imbalance, "judge", partial(lambda found, _of: found, returned))
         (broken,) = review(summary).broken
@@ -393,7 +395,7 @@ def test_a_study_of_a_missing_workload_is_a_row_and_refused_with_the_reason(
     assert "no workload" in listed["misspelt"]["error"]
     assert listed["misspelt"]["line"] > 1
     shown = unspaced(invoke(app, "study", "list"))
-    assert shown.count("cannotbereadhere(") == 2
+    assert shown.count("cannotberead(") == 2
     assert "page-size" in shown
     for command in ("show", "run", "report"):
         said = refused(partial(RUN.invoke, app, ["study", command, "misspelt"], catch_exceptions=False))
@@ -433,7 +435,7 @@ def test_a_suite(name: str, app: typer.Typer, tmp_path: Path, monkeypatch: pytes
     rows = {row["name"]: row for row in json.loads(invoke(app, "evaluate", "--list", "--json"))}
     assert "error" in rows[name]
     assert all("error" not in rows[one] for one in others)
-    assert "cannotbereadhere(" in unspaced(invoke(app, "evaluate", "--list"))
+    assert "cannotberead(" in unspaced(invoke(app, "evaluate", "--list"))
     assert "cannot read the suite" in refused(lambda: suites.load(name))
     (tmp_path / f"{name}.toml").unlink()
     assert list(suites.entries().working) == others
@@ -449,5 +451,28 @@ def test_a_suite_leaves_out_workloads_that_are_not_here(app: typer.Typer) -> Non
             assert asked == tuple(request for request in every if request.subject.workload != "node/stream")
             assert list(suites.absent(suite, "quick")) == ["node/stream"]
             assert suites.first_screen(suite, machine(), ["gemm"]).tiles
-            assert "its requests are left out" in " ".join(invoke(app, "evaluate", "--list").split())
+            assert "its requests are excluded" in " ".join(invoke(app, "evaluate", "--list").split())
             assert "node/stream" in refused(lambda: suites.requests(suite, machine(), name="a file of the user's"))
+
+
+def test_a_suite_without_requests_for_this_machine_is_refused(
+    app: typer.Typer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(discover, "discover", machine)
+    monkeypatch.setenv("OCTANT_STORE", str(tmp_path / "store"))
+
+    def said(*words: str) -> str:
+        return refused(partial(RUN.invoke, app, ["evaluate", *words], catch_exceptions=False))
+
+    assert said("--only", "mpi/startup") == (
+        "cannot evaluate mpi/startup (the suite quick has no request for it on this machine); "
+        "try octant run mpi/startup"
+    )
+    (tmp_path / "quick.toml").write_text('title = "Mine"\n[[requests]]\nworkload = "node/vecmath"\n')
+    monkeypatch.setattr(suites, "_folder", lambda: tmp_path)
+    with changed("octant.workloads.node", "vecmath", "broken"):
+        assert said() == (
+            "cannot evaluate (no workload of the suite quick is available in this installation and on this machine); "
+            "try octant workloads"
+        )
+    assert not (tmp_path / "store" / "runs").exists()

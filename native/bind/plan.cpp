@@ -79,6 +79,33 @@ void check_threads(RankPlan& rank) {
                           usage);
 }
 
+std::string parse_segments(std::string_view text) {
+    for (auto const name : split(text, "+"))
+        if (name != "text" && name != "data" && name != "stack")
+            cannot_read(name, "not a list of text, data, stack, joined by '+'");
+    return std::string(text);
+}
+
+// Options that contradict each other.
+void check_options(Plan const& plan) {
+    if (!plan.remove.empty() && (plan.remove[0] != '/' || plan.remove.find_first_not_of("/.") == std::string::npos))
+        cannot_read(plan.remove, "--remove needs the full path of a folder");
+    if (plan.report.empty() && (plan.whole || !plan.remove.empty()))
+        throw Refusal(
+            "cannot use --whole or --remove (octant-bind waits for the program only with --report); try "
+            "--report FILE",
+            usage);
+    if (plan.no_thp && plan.heap == "thp")
+        throw Refusal("cannot combine --heap thp with --no-thp; drop one of them", usage);
+    if (plan.no_thp && !plan.segments.empty())
+        throw Refusal("cannot combine --segments with --no-thp; drop one of them", usage);
+    if (plan.segments.empty() != plan.preload.empty())
+        throw Refusal(
+            "cannot use --segments without --preload, or --preload without --segments; try --segments stack --preload "
+            "octant-pages",
+            usage);
+}
+
 }  // namespace
 
 Numbers parse_numbers(std::string_view text) {
@@ -139,10 +166,7 @@ Plan parse(std::span<char*> words) {
             if (plan.heap != "thp" && !whole_number(plan.heap))
                 cannot_read(plan.heap, "not 'thp' or a page size in bytes");
         } else if (word == "--segments") {
-            plan.segments = following(word);
-            for (auto const name : split(plan.segments, "+"))
-                if (name != "text" && name != "data" && name != "stack")
-                    cannot_read(name, "not a list of text, data, stack, joined by '+'");
+            plan.segments = parse_segments(following(word));
         } else if (word == "--preload") {
             plan.preload = following(word);
         } else if (word == "--local-rank") {
@@ -164,22 +188,7 @@ Plan parse(std::span<char*> words) {
     }
     if (i + 1 >= words.size())
         throw Refusal("cannot start a program (none is given); try " + std::string(example), usage);
-    if (!plan.remove.empty() && (plan.remove[0] != '/' || plan.remove.find_first_not_of("/.") == std::string::npos))
-        cannot_read(plan.remove, "--remove needs the full path of a folder");
-    if (plan.report.empty() && (plan.whole || !plan.remove.empty()))
-        throw Refusal(
-            "cannot use --whole or --remove (octant-bind waits for the program only with --report); try "
-            "--report FILE",
-            usage);
-    if (plan.no_thp && plan.heap == "thp")
-        throw Refusal("cannot combine --heap thp with --no-thp; drop one of them", usage);
-    if (plan.no_thp && !plan.segments.empty())
-        throw Refusal("cannot combine --segments with --no-thp; drop one of them", usage);
-    if (plan.segments.empty() != plan.preload.empty())
-        throw Refusal(
-            "cannot use --segments without --preload, or --preload without --segments; try --segments stack --preload "
-            "octant-pages",
-            usage);
+    check_options(plan);
     for (auto& rank : plan.ranks) check_threads(rank);
     plan.program = words.subspan(i + 1);
     return plan;

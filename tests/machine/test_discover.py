@@ -254,7 +254,7 @@ def test_no_memory_node_is_invented(tmp_path: Path) -> None:
     )
     assert {cpu.numa for cpu in machine.topology.cpus} == {None}
     for policy in ("bind", "interleave", "preferred:0", "bind:0"):
-        with pytest.raises(DoesNotFitError, match="NUMA nodes are not stated"):
+        with pytest.raises(DoesNotFitError, match="the system does not state NUMA nodes"):
             plan(machine.topology, parse_request(f"1x1,memory={policy}"))
     assert plan(machine.topology, parse_request("2x1,memory=local")).ranks[0].memory == ()
     assert machine.cache_bytes(3) is None

@@ -423,7 +423,7 @@ def test_a_library_that_fails_is_asked_once(helper: Path, monkeypatch: pytest.Mo
         with pytest.raises(hwloc.HelperError, match=r"SIGSEGV.*; install another version of hwloc"):
             hwloc.this_machine()
     said = CliRunner().invoke(application(), ["place", "--place", "2x1"]).stderr
-    assert said.startswith("octant: caches are not known: cannot read this machine: the hwloc helper process failed")
+    assert said.startswith("octant: the caches are unknown: cannot read this machine: the hwloc helper process failed")
     assert asked.read_text() == "x"
     os.utime(kept(tmp_path), (0, 0))
     with pytest.raises(hwloc.HelperError):

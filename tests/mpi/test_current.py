@@ -124,7 +124,7 @@ def test_the_installed_library_is_compared() -> None:
     assert text("I_MPI_PIN") == "MPICH 5.0.2 does not read variables of Intel MPI."
     assert installed_text(find("I_MPI_PIN")[0], None) == ""
     intel = Inventory("intelmpi", "2021.18.1", {"I_MPI_PIN": ""})
-    assert installed_text(find("I_MPI_PIN")[0], intel) == "Intel MPI 2021.18.1 has it."
+    assert installed_text(find("I_MPI_PIN")[0], intel) == "Intel MPI 2021.18.1 supports it."
 
 
 def test_counterparts_come_from_the_neutral_settings_and_from_both_directions() -> None:

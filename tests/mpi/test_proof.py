@@ -165,7 +165,7 @@ def test_a_machine_on_which_mpi_does_not_start_at_all_is_not_blamed_on_a_setting
     read = settings.read(["rails=2"], MPICH, {})
     with pytest.raises(Refusal, match=r"cannot run: MPI does not start \(no endpoints\)"):
         proof.prove(read, LIBRARY, never, {})
-    with pytest.raises(Refusal, match="MPI starts neither with nor without what the environment sets: no endpoints"):
+    with pytest.raises(Refusal, match=r"MPI starts neither with nor without .* of the environment \(no endpoints\)"):
         proof.prove(read, LIBRARY, never, {"FI_PROVIDER": "cxi"})
 
 
@@ -193,7 +193,7 @@ def test_a_probe_leaves_what_it_saw_where_every_host_sees_it(
 
     monkeypatch.setattr(proof, "execute", execute)
     monkeypatch.setattr("octant.build.find", Path)
-    with pytest.raises(CannotStartError, match="no end after 60 s" if timed_out else "warning: no hugepages"):
+    with pytest.raises(CannotStartError, match="timed out after 60 s" if timed_out else "warning: no hugepages"):
         proof.starter("direct", tmp_path)({}, [])
     assert folders[0].parent == tmp_path
     assert not list(tmp_path.iterdir())
@@ -273,11 +273,19 @@ def test_mpich_obeys(live: Inventory, words: list[str]) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("word", ["wait-mode=poll", "eager-limit=64kiBs", "max-connections=1", "transport=psm3"])
-def test_what_cannot_be_set_is_refused_and_no_run_begins(octant: Octant, tmp_path: Path, word: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("wait-mode=poll", "wait-mode=poll is not supported: "),
+        ("max-connections=1", "max-connections=1 is not supported: "),
+        ("eager-limit=64kiBs", "cannot set eager-limit: cannot read '64kiBs' as a size; try "),
+        ("transport=psm3", "cannot set transport=psm3: MPI does not start with this setting ("),
+    ],
+)
+def test_what_cannot_be_set_is_refused_and_no_run_begins(octant: Octant, tmp_path: Path, word: str, said: str) -> None:
     done = octant("run", "p2p", "--ranks", "2", "seconds=0.1", "--mpi", word)
     assert done.returncode in (2, 3), done.stderr
-    assert "is not supported" in done.stderr
+    assert said in done.stderr
     assert not list((tmp_path / "store").glob("runs/*"))
 
 
@@ -287,7 +295,7 @@ def test_a_run_shows_what_it_sets_and_records_what_was_read_back(octant: Octant,
     done = octant("run", "p2p", "bytes=8", "--ranks", "2", "seconds=0.1", *words)
     assert done.returncode == 0, done.stderr
     assert "(verified: the largest eager message is 65536 B)" in done.stderr
-    assert "shared-memory=yes on MPICH 5.0.2: nothing to set" in done.stderr
+    assert "shared-memory=yes on MPICH 5.0.2: no variable set" in done.stderr
     (records,) = tmp_path.glob("store/runs/*/records.jsonl")
     launch = json.loads(records.read_text().splitlines()[0])
     assert launch["settings"]["MPIR_CVAR_CH4_PACK_BUFFER_SIZE"] == ["65616"]

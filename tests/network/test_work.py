@@ -58,7 +58,7 @@ def sizes_of_their_own(machine: NetworkFile, count: int) -> TrafficPattern:
 
 def test_what_would_take_more_than_ten_minutes_is_refused_with_an_estimate() -> None:
     machine = network("torus", "valiant", sizes=(32, 32, 32))
-    with pytest.raises(Refusal, match=r"would take about \d+ (min|h) of processor time, and the bound is 10 min"):
+    with pytest.raises(Refusal, match=r"would take about \d+ (min|h) of processor time, and the limit is 10 min"):
         solve(machine, uniform(machine), "enumeration")
 
 
@@ -80,7 +80,9 @@ def test_packets_in_flight_hold_a_bounded_number_of_links() -> None:
 def test_a_bracket_of_too_many_flows_names_commands_that_answer() -> None:
     machine = load("power775")
     whole, small = machine.at_size(512), machine.at_size(4)
-    with pytest.raises(Refusal, match=r"try a smaller --size, or `octant model diff` with --routing for both ways"):
+    with pytest.raises(
+        Refusal, match=r"try a smaller --size, or compare both routings without a split: `octant model diff --routing`"
+    ):
         bracket(whole, make(whole, "uniform"), "indirect")
     assert bracket(small, make(small, "uniform"), "indirect").ideal_per_s > 0
     indirect = with_routing("power775", "indirect", None)

@@ -34,7 +34,7 @@ def test_a_simulation_repeats_little_says_what_it_does_and_leaves_nothing(
 
     monkeypatch.setattr(simulated_workload, "execute", killed)
     said: list[str] = []
-    with pytest.raises(Refusal, match="no end after 7 s"):
+    with pytest.raises(Refusal, match=r"\(timed out after 7 s\); use a longer --timeout"):
         simulated_workload.run(load("bgp"), "p2p", asked, 4, 7.0, said.append)
     assert [word for word in started[0] if word.startswith("samples")] == expected
     assert "simulating 4 ranks: 0 records, 3 s of at most 7 s" in said

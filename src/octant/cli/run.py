@@ -141,6 +141,20 @@ def _fitting(requests: tuple[Request, ...], machine: Machine) -> tuple[Request, 
     return tuple(request for request, why in zip(requests, reasons, strict=True) if not why)
 
 
+def _refuse_missing(requests: tuple[Request, ...], only: Sequence[str], suite: str) -> None:
+    """Refuse a suite without requests, or without requests of a workload of `--only`.
+
+    Raises:
+        Refusal: one of them applies.
+    """
+    if missing := [one for one in only if one not in {request.subject.workload for request in requests}]:
+        why = f"the suite {suite} has no request for it on this machine"
+        raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
+    if not requests:
+        why = f"no workload of the suite {suite} is available in this installation and on this machine"
+        raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
+
+
 def evaluate(
     quick: Annotated[
         bool,
@@ -186,12 +200,7 @@ def evaluate(
     requests = suites.requests(chosen, machine, kept, name, allow or (), warn)
     check_allowed(requests, allow or (), name, f"octant evaluate --suite {shlex.quote(name)}")
     requests = _fitting(requests, machine)
-    if missing := [one for one in kept if one not in {request.subject.workload for request in requests}]:
-        why = f"the suite {name} has no request for it on this machine"
-        raise Refusal(f"cannot evaluate {missing[0]} ({why}); try octant run {missing[0]}", Exit.WRONG_WORD)
-    if not requests:
-        why = f"no workload of the suite {name} is available in this installation and on this machine"
-        raise Refusal(f"cannot evaluate ({why}); try octant workloads", Exit.NOT_SUPPORTED)
+    _refuse_missing(requests, kept, name)
     check_requests(requests)
     words = [f"--suite {suite}" if suite else f"--{name}", *(f"--only {one}" for one in only or [])]
     title = " ".join(["evaluate", *words, *(f"--allow {shlex.quote(one)}" for one in allow or [])])

@@ -142,7 +142,8 @@ def _records(
     if failed or not simulated or (outcome.reason and not wrong):
         why = failed[0].reason if failed else outcome.reason or "no record"
         code = worst(failure.exit for failure in failed) or Exit.CANNOT_RUN
-        raise Refusal(f"cannot run {name} under SimGrid ({why})", code)
+        remedy = "; use a longer --timeout, or fewer ranks" if outcome.timed_out and not failed else ""
+        raise Refusal(f"cannot run {name} under SimGrid ({why}){remedy}", code)
     library = next((point.process.mpi for point in simulated if _SIGN not in point.process.mpi), None)
     if library is not None:
         raise Refusal(f"{name} did not use SimGrid's MPI library, but {library!r}; check PATH and LD_LIBRARY_PATH")

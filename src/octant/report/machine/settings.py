@@ -96,7 +96,8 @@ def _of_library_alone(name: str, inventory: Inventory | None) -> str:
     if inventory is not None and plain in {*inventory.values, *inventory.aliases}:
         value = inventory.values[inventory.aliases.get(plain, plain)]
         using = f"{TITLES[inventory.library]} {inventory.version}"
-        return f"{plain}\n  {using} has it{f', now {value}' if value else ''}; Octant's table says nothing of it."
+        current = f", current value {value}" if value else ""
+        return f"{plain}\n  {using} supports it{current}; Octant does not describe it."
     if not _is_written_as_name(name) and not _near(name, inventory) and (listed := words_text(name, text_width())):
         return listed
     raise ValueError(_unknown(name, inventory))
