@@ -305,7 +305,9 @@ def test_gemm_by_the_tuned_library_is_right_and_a_wrong_element_is_seen(
 
 
 def test_gemm_refuses_what_is_no_blas(run_kernel: KernelRuns) -> None:
-    assert "(no dgemm, sgemm or dtrsm in it); try library=openblas" in run_kernel("node/gemm", "library=libm.so.6").stderr
+    assert (
+        "(no dgemm, sgemm or dtrsm in it); try library=openblas" in run_kernel("node/gemm", "library=libm.so.6").stderr
+    )
     assert "cannot load" in run_kernel("node/gemm", "library=/nowhere/libblas.so").stderr
     assert "no such library was found" in run_kernel("node/gemm", "library=essl").stderr
 
