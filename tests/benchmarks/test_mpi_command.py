@@ -88,7 +88,7 @@ def test_a_run_without_patterns_is_named_with_what_shows_it(octant: Octant) -> N
     octant("run", "stream", "bytes=64KiB", "seconds=0.01", "--repeats", "1")
     shown = octant("mpi", "--run", "last")
     assert shown.returncode == 2
-    assert "it is `stream bytes=64KiB" in shown.stderr
+    assert "its title is `stream bytes=64KiB" in shown.stderr
     assert "try octant report" in shown.stderr
 
 
@@ -99,7 +99,7 @@ def test_wrong_data_exits_4_and_a_hang_3_with_the_library_named(octant: Octant) 
     assert wrong.stdout.count("WRONG ANSWER") == 2
     hung = octant("mpi", "pingpong", "sendrecv", *SHORT, "--timeout", "2", env={"OCTANT_FAULT": "hang"})
     assert hung.returncode == 3
-    assert hung.stdout.count("hangs here (MPICH ") == 2
+    assert hung.stdout.count("hangs on this system (MPICH ") == 2
     assert octant("resume").returncode == 3, "it is not started again"
 
 

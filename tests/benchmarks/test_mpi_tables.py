@@ -207,7 +207,7 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
         text = table_text(unmeasurable(good), style)
         assert any(line.endswith("  not measurable") for line in text.splitlines()), "the grade of a tile"
         assert "* limited" not in text
-        assert "# not measurable: " in text
+        assert f"# details: octant report {good.run.id} --notes" in text, "how to see why"
 
 
 @pytest.mark.parametrize(("each", "times"), [("", 1), ("other", 4), ("pair", 2)])

@@ -312,7 +312,7 @@ def test_a_wrong_word_is_refused_with_what_would_be_right(
         (("run", "stream", "memory=near"), "try default, local"),
         (("run", "stream", "precision=-1"), "as a non-negative number"),
         (("run", "stream", "bytes=1MiB,1MiB"), "contains a value twice"),
-        (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "try --launcher with one of"),
+        (("run", "stream", "bytes=1MiB", "--script", "job.sh"), "(no batch system given); use --launcher with one of"),
         (("run", "stream", "bytes=many", "--launcher", "sbatch", "--script", "job.sh"), "as a size"),
         (("run", "stream", "groups=3", "--ranks", "2", "--launcher", "pbs", "--script", "job.sh"), "or --ranks 3"),
         (("run", "stream", "--mode", "sideways", "--launcher", "pbs", "--script", "job.sh"), "no such mode"),

@@ -1,10 +1,14 @@
 """Templates of sentences: whitespace, control characters, missing values; and the caveat of a table row."""
 
+import dataclasses
+
 import pytest
 from jinja2 import UndefinedError
 
 from octant.report import claims
 from octant.report.sentences import Sentences, listed
+from octant.stats import caveat, graded
+from octant.units import NARROW
 
 TEXTS = Sentences("octant.report.screen", "reliability")
 
@@ -30,8 +34,26 @@ def test_texts_are_listed_with_and() -> None:
 
 
 def test_a_row_has_one_caveat_of_at_most_eight_words() -> None:
-    assert claims.short_caveat(["4 % slower in the second half: see the page", "x"]) == "4 % slower in the second half"
-    long = claims.short_caveat(["one two three four five six seven eight nine"])
-    assert long == "one two three four five six seven …"
-    assert len(long.split()) <= claims.MOST_WORDS
+    short = caveat("drift", "4 % slower in the second half: see the page", 0.04)
+    assert claims.short_caveat([short, caveat("few samples", "x")]) == "4 % slower in the second half"
     assert claims.short_caveat(()) == ""
+
+
+def test_a_long_caveat_is_shown_by_its_kind_and_not_cut() -> None:
+    long = "one two three four five six seven eight nine"
+    (lost,) = graded("lost time", 0.78, long)
+    at_most = dataclasses.replace(lost, is_upper_bound=True)
+    cases = (
+        lost,
+        at_most,
+        *graded("wide interval", 0.2, long),
+        caveat("drift", long, 0.04),
+        caveat("outliers", long, 3),
+    )
+    assert [claims.short_caveat([one]).replace(NARROW, " ") for one in cases] == [
+        "lost time 78 %",
+        "lost time up to 78 %",
+        "wide interval ±20 %",
+        "drift 4.0 %",
+        "outliers",
+    ]

@@ -52,8 +52,8 @@ def test_a_pattern_that_hangs_is_started_once_and_the_others_are_measured(store:
     assert len(kernel.starts) == 3 + 2 + 2, "the two later launches leave the one out that hung"
     assert {point.knobs["pattern"] for point in run.points} == {"a", "c"}
     assert len(run.points) == 3 * 2 * 2
-    said = "hangs here (Open MPI 5.0.11, 5 ranks: no end after 15 s) and is not started again"
-    assert {failure.reason for failure in run.failures} == {f"{said}; if it is only slow, try a longer --timeout"}
+    said = "hangs on this system (Open MPI 5.0.11, 5 ranks: timed out after 15 s) and is not repeated"
+    assert {failure.reason for failure in run.failures} == {f"{said}; if it is only slow, use a longer --timeout"}
     assert {failure.exit for failure in run.failures} == {Exit.NOT_SUPPORTED}
     assert run.complete, "resuming does not pay the time limit again"
 
@@ -72,7 +72,7 @@ def test_a_pattern_that_is_slow_and_still_answers_is_no_hang(store: Store) -> No
     run = go_on(store, run, kernel)
     assert [point.knobs["bytes"] for point in run.points] == ["1", "2", "4"]
     (failure,) = run.failures
-    assert (failure.knobs["bytes"], "hangs here" in failure.reason) == ("8,16", True)
+    assert (failure.knobs["bytes"], "hangs on this system" in failure.reason) == ("8,16", True)
 
 
 def test_a_resumed_run_knows_what_hung_before(store: Store) -> None:
@@ -112,7 +112,7 @@ def test_a_crash_is_told_whatever_the_launcher_makes_of_it(store: Store, code: i
     run = store.create("q", machine(), [request(2, ranks=2, pattern="a,b")])
     run = go_on(store, run, Kernel({0: ProcessOutcome(code, False, 0.2, said)}))
     assert {failure.reason for failure in run.failures} == {
-        f"crashes here (Open MPI 5.0.11, 2 ranks: {signal}) and is not started again"
+        f"crashes on this system (Open MPI 5.0.11, 2 ranks: {signal}) and is not repeated"
     }
     assert {point.knobs["pattern"] for point in run.points} == {"b"}
 
@@ -211,8 +211,8 @@ def test_a_known_fault_is_named_with_what_helps(store: Store, monkeypatch: pytes
     question = Request(Subject("mpi/onesided"), {"pattern": "compare-and-swap", "win": "allocate"}, Shape(2))
     run = go_on(store, store.create("q", machine(), [question]), Kernel({0: CRASHED}))
     (failure,) = run.failures
-    assert "crashes here (Open MPI 4.1.4, 2 ranks: SIGSEGV)" in failure.reason
-    assert "; a known fault of Open MPI 4.1 to before 5.0: MPI_Compare_and_swap in" in failure.reason
+    assert "crashes on this system (Open MPI 4.1.4, 2 ranks: SIGSEGV)" in failure.reason
+    assert "; a known bug of Open MPI 4.1 to before 5.0: MPI_Compare_and_swap in" in failure.reason
     assert failure.reason.endswith("; try OMPI_MCA_osc=^rdma")
 
 

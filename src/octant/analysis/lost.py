@@ -234,7 +234,8 @@ def _queue_caveat(point: Point, metric: Metric) -> tuple[Caveat, ...]:
     """Return the caveat about run-queue time of a program; an upper bound never makes a figure unusable."""
     bound = 0.0 if metric.of_system else queue_bound(point) or 0.0
     text = f"up to {100 * bound:.0f} % of the time may have been lost to other work on the same CPUs"
-    return tuple(replace(one, grade=min(one.grade, Grade.LIMITED)) for one in graded("lost time", bound, text))
+    caveats = graded("lost time", bound, text)
+    return tuple(replace(one, grade=min(one.grade, Grade.LIMITED), is_upper_bound=True) for one in caveats)
 
 
 def _disagreement(share: float, lost: LostShares) -> tuple[Caveat, ...]:

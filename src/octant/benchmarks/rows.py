@@ -45,14 +45,15 @@ class BenchmarkRow:
     ranks: int | None = 0  # `None`: an imported file does not state it
     shown: tuple[str, ...] = ()  # "n=8192"
     varied: tuple[str, ...] = ()  # knobs that distinguish rows of one key: "store=plain"
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[stats.Caveat, ...] = ()  # those that every view shows
     reason: str = ""  # why there is no value
     invalid: bool = False  # the grade of its figure is "not measurable"
 
     @property
     def as_data(self) -> dict[str, object]:
         """Fields for JSON; the grade of a figure is in the report."""
-        return {name: value for name, value in asdict(self).items() if name != "invalid"}
+        fields = {**asdict(self), "caveats": [one.text for one in self.caveats]}
+        return {name: value for name, value in fields.items() if name != "invalid"}
 
     @property
     def published(self) -> float | None:
@@ -188,7 +189,7 @@ def _stated(test: BenchmarkTest, one: BenchmarkFigure, chosen: Figure, empty: Be
         verdict=_verdict([chosen]),
         ranks=chosen.point.ranks,
         shown=_shown([chosen], test, empty),
-        caveats=tuple(stats.warnings(chosen.caveats)),
+        caveats=tuple(one for one in chosen.caveats if one.grade > stats.Grade.NOTE),
         invalid=value is not None and chosen.invalid,
         launches=chosen.count_text,
         reason="" if value or chosen.wrong else chosen.missing or "no valid launch",
@@ -242,7 +243,7 @@ def _measured(
         of_limit=chosen.of_limit,
         limit=chosen.limit.source if chosen.limit and chosen.of_limit is not None else "",
         shown=_shown([cell] if one.over == "best" else cells, test, empty),
-        caveats=tuple(stats.warnings(chosen.caveats)),
+        caveats=tuple(one for one in chosen.caveats if one.grade > stats.Grade.NOTE),
         invalid=any(figure.invalid for figure in with_value) if mean else chosen.invalid,
     )
 

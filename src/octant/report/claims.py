@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.metric import Metric
     from octant.stats import Estimate
+    from octant.stats.caveats import Caveat
     from octant.stats.grades import GradeName
     from octant.stats.verdicts import Verdict
 
@@ -215,15 +216,16 @@ def reasons(figure: Figure) -> tuple[str, ...]:
     return tuple(one.text for one in figure.caveats)
 
 
-def short_caveat(reasons: Sequence[str]) -> str:
-    """Return the first clause of the worst caveat in at most eight words; empty without caveats.
+def short_caveat(caveats: Sequence[Caveat]) -> str:
+    """Return the first clause of the worst caveat, or its kind and size if that is longer than eight words.
 
     Args:
-        reasons: caveats as sentences, the worst first.
+        caveats: the worst first; without any the text is empty.
     """
-    clause = re.split(r"[:;(]", reasons[0], maxsplit=1)[0].strip(" ,") if reasons else ""
-    words = re.split(" ", clause)
-    return clause if len(words) <= MOST_WORDS else f"{' '.join(words[: MOST_WORDS - 1])} …"
+    if not caveats:
+        return ""
+    clause = re.split(r"[:;(]", caveats[0].text, maxsplit=1)[0].strip(" ,")
+    return clause if len(clause.split(" ")) <= MOST_WORDS else caveats[0].short_text
 
 
 def sort_of(value: Estimate) -> Sort:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from octant import launchers, workloads
+from octant import launchers, renamed, workloads
 from octant.build import program_name
 from octant.build.describe import Described, describe
 from octant.facts import usable_cores
@@ -190,8 +190,12 @@ def read_knobs(workload: str, words: Sequence[str]) -> dict[str, str]:
 
 def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:
     knobs: dict[str, str] = {}
+    names = renamed.names_of(workload)
     for word in words:
-        name, equals, value = word.partition("=")
+        written, equals, value = word.partition("=")
+        name = names.knob(written)
+        renamed.warn(renamed.knob_changes(workload, {written: value}))
+        value = names.value(name, value)
         values = canonical(value).split(",")
         why = ""
         if not equals or not name or not value:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from octant.units import percent_text
+
 
 class Grade(IntEnum):
     """Severity of a caveat; greater is worse."""
@@ -65,6 +67,9 @@ BOUNDS: Mapping[str, tuple[float, float, float]] = {
 The size of lost and stolen time is the share of the wall time; that of an interval is half its width over the value.
 """
 
+SHARES = frozenset((*BOUNDS, "drift", "unexplained lost time"))
+"""Kinds whose size is a share, 0 to 1."""
+
 
 @dataclass(frozen=True)
 class Caveat:
@@ -74,6 +79,15 @@ class Caveat:
     grade: Grade
     text: str  # for people: "49 % of the time was lost to a CPU quota"
     size: float = 0.0  # greater is worse among caveats of one kind; 0: equally bad
+    is_upper_bound: bool = False  # the size is the greatest possible one
+
+    @property
+    def short_text(self) -> str:
+        """Kind and size: `lost time 49 %`, `wide interval ±12 %`; the kind alone if its size is not a share."""
+        if self.kind not in SHARES:
+            return self.kind
+        sign = "±" if self.kind == "wide interval" else "up to " if self.is_upper_bound else ""
+        return f"{self.kind} {sign}{percent_text(self.size)}"
 
 
 def caveat(kind: str, text: str, size: float = 0.0) -> Caveat:

@@ -89,9 +89,9 @@ def test_a_size_in_doubt_says_so_in_words_and_names_nothing() -> None:
         "last-level cache", (("stated", "32 MiB"), ("kvm", "other cores of the host share the cache")), "neither"
     )
     picture = ladder(dataclasses.replace(machine(), disagreements=(caveat,)))
-    assert picture.panels[0].marks[-1].label == "L3 32 MiB (the host's)"
+    assert picture.panels[0].marks[-1].label == "L3 32 MiB (disputed)"
     assert levels(picture.panels[1])[2:] == ["24.0 ns to 32 MiB", "memory 110 ns"]
-    assert facts(picture)["L3"] == "32 MiB (the host's) stated, which names no plateau"
+    assert facts(picture)["L3"] == "stated size 32 MiB (disputed), not assigned to a plateau"
 
 
 def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The first screen of a run of a user's program: what it took, beside the last run, and where it was."""
 
 import datetime
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,19 @@ def test_a_wrong_answer_has_no_speed(tmp_path: Path) -> None:
     summary = of_one(tmp_path, wrong)
     assert shown(summary)["Wall time"].number == "wrong result"
     assert "took" not in answer_text(summary, tiles(summary))
-    assert first_screen(summary).findings[0].rule == "wrong answers"
+    first = first_screen(summary)
+    assert first.findings[0].rule == "wrong answers"
+    assert "no performance" not in first.findings[0].body.lower(), "the table of reliability states it"
+    assert any("No performance is reported" in row.so for row in first.reliability.rows)
+
+
+def test_the_ends_of_a_share_have_its_unit(tmp_path: Path) -> None:
+    for repeats in (2, 6):
+        cells = [launches(ONE, repeats, 0.02)]
+        tile = shown(program_summary(tmp_path / str(repeats), request_of(), cells))["CPU utilisation"]
+        assert tile.unit == "%"
+        low, high = (float(end) for end in re.split(" … | and ", tile.ends))
+        assert low <= float(tile.number) <= high, tile
 
 
 @pytest.mark.parametrize(("wall", "word"), [(0.97, "faster"), (1.0, "no difference"), (1.1, "slower")])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import screens
+from octant.advice.findings import RunFinding
 from octant.analysis.summary import summarise
 from octant.record import Failure
 from octant.report.export import tidy
@@ -194,3 +195,13 @@ def test_notes_list_all_caveats_and_the_table_of_reliability() -> None:
     assert "! Memory: 18 % of the time was lost" in shown
     assert re.search(r"Time lost +24 % on average, 93 % at most +89 of 357", shown)
     assert "--notes" not in shown
+
+
+def test_the_text_of_a_wrong_result_is_never_cut() -> None:
+    body = (
+        "residual: 0.5 instead of 0.001, in 2 of 2 launches. Repeat the measurement with the command. " * 3 + "The end."
+    )
+    advice = RunFinding("x", "Title", body, ("octant run",))
+    for finding, is_complete in ((advice, False), (replace(advice, kind="wrong"), True)):
+        lines = screen_lines(replace(screens.SCREEN, findings=(finding,)), "run", 80)
+        assert ("The end." in "\n".join(line.plain for line in lines)) is is_complete

@@ -127,6 +127,16 @@ def test_too_few_rounds_change_nothing_and_adopt_nothing(study: Study) -> None:
     assert "adopt" in rules(study(2.0, repeats=4))
 
 
+def test_caveats_of_rows_limit_the_reliability_and_are_named(study: Study) -> None:
+    text = STUDY.partition("[[findings]]")[0]
+    clean, lossy = study(1.0, text=text), study(1.0, text=text, lost=lambda pages: 0.06 if pages == "thp" else 0.0)
+    assert reliability(clean) == Reliability("reliable", "No caveats.", ())
+    assert report.report_text(clean).count("Reliability: good. No caveats.") == 1, "the word of the first screen"
+    found = reliability(lossy)
+    assert found.grade == "limited"
+    assert found.text.endswith("1 of 2 values has caveats: lost time.")
+
+
 def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
     found = study(0.8, text=STUDY.partition("[[findings]]")[0])
     (place, told), *_ = found.baseline_verdicts.items()

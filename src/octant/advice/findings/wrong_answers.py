@@ -44,10 +44,8 @@ def judge(summary: Summary) -> RuleResult:
             RunFinding(
                 rule="wrong answers",
                 title=f"{_kind(figure)}: {short_name(figure)}",
-                body=f"{check.text}, in {failed} of "
-                f"{counted(len(figure.points), 'launch')}. No performance is reported; repeat the measurement with "
-                f"the command."
-                f"{_baseline_hint(baseline)}",
+                body=f"{check.text}, in {failed} of {counted(len(figure.points), 'launch')}. Repeat the measurement "
+                f"with the command.{_baseline_hint(baseline)}",
                 lines=figure_command(summary, figure, **(baseline.values if baseline else {})),
                 details=tuple(one.text for one in figure.wrong),
                 kind="wrong",

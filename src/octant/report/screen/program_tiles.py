@@ -175,7 +175,8 @@ class ProgramTiles:
         if imbalance := self._worst(IMBALANCE):
             also.append(f"load imbalance {claims.percent(_middle(imbalance))}")
         return replace(
-            tile, number=texts.number, unit="%", interval=f"{ends}: {claim}" if ends and claim else tile.interval,
+            tile, number=texts.number, unit="%", ends=texts.ends or tile.ends,
+            interval=f"{ends}: {claim}" if ends and claim else tile.interval,
             strip=None, bar=ShareBar("comparison", (("used", min(1.0, figure.value.middle)),)), also=tuple(also),
         )  # fmt: skip
 

@@ -32,7 +32,7 @@ LEAST_DETAILS = 32
 MOST_DETAILS = 3
 """Lines of details of a tile."""
 MOST_BODY = 2
-"""Lines of the text of a finding."""
+"""Lines of the text of a finding; that of a wrong result is complete."""
 SHORT = 24
 """Characters of a phrase that is not divided at the end of a line."""
 LONGEST_NAME = 32
@@ -146,7 +146,8 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
 
 def _body(one: RunFinding, width: int) -> list[Text]:
     sentences = re.split(r"(?<=[.;]) (?=\S)", clean(one.body))
-    text = re.sub(";$", ".", _fitting(sentences, " ", width - 3, MOST_BODY))
+    fitting = " ".join(sentences) if one.kind == "wrong" else _fitting(sentences, " ", width - 3, MOST_BODY)
+    text = re.sub(";$", ".", fitting)
     return [Text(f"   {line}") for line in textwrap.wrap(text, width - 3)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from octant import units
@@ -166,15 +167,18 @@ def reliability(outcome: Outcome) -> Reliability:
         )  # fmt: skip
         return Reliability("note", text, ())
     lost = share_lost(outcome.run.points)
-    launches = min((len(value.launches) for curve in curves for value in curve.values()), default=0)
     verdicts = outcome.baseline_verdicts.values()
     wide_grade, wide, interval = _baseline_interval(outcome)
     grades: list[GradeName] = [grade_of_share_lost(lost), wide_grade, grade_of_verdicts(verdicts)]
-    grades += ["limited"] * (launches < LEAST_ROUNDS)
+    values = [value for curve in curves for value in curve.values()]
+    launches = min((len(value.launches) for value in values), default=0)
+    limits = [[one.kind for one in value.caveats if one.grade > Grade.NOTE] for value in values]
+    grades += ["limited"] * (launches < LEAST_ROUNDS or any(limits))
     text = fill(
         "study/answer", "reliability", lost=lost if lost and lost > LOST_LITTLE else 0, wide=wide, interval=interval,
         launches=launches, least=LEAST_ROUNDS, comparisons=len(verdicts),
-        undecided=sum(not one.is_decided for one in verdicts),
+        undecided=sum(not one.is_decided for one in verdicts), values=len(values), limited=sum(map(bool, limits)),
+        kinds=list(dict.fromkeys(chain.from_iterable(limits))),
     )  # fmt: skip
     return Reliability(max(grades, key=GRADE_NAMES.index), " ".join(text.split()), ())
 

@@ -203,7 +203,7 @@ def _row_lines(
 
     Args:
         limits: marks of limits; new limits are added.
-        notes: show all caveats; otherwise, the worst in at most eight words.
+        notes: show all caveats; otherwise the worst one in short.
     """
     figure, value = row.figure, row.value
     titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
@@ -225,7 +225,7 @@ def _row_lines(
     found = [line, *further] if wide["title"] else [Text(f"  {titles[0]}"), *further, line]
     if row.warnings:
         style = "red" if figure.wrong or figure.invalid else "yellow"
-        texts = row.warnings if notes or figure.wrong or not value.number else (claims.short_caveat(row.warnings),)
+        texts = row.warnings if notes or figure.wrong or not value.number else (claims.short_caveat(figure.caveats),)
         found += wrapped(f"    ! {'; '.join(map(clean, texts))}", width, style, 6)
     return found + (wrapped(f"    {row.results}", width, "", 6) if row.results else [])
 

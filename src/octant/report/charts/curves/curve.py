@@ -64,7 +64,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
 
 
 def size_text(machine: Machine, level: int) -> str:
-    """Return the stated size of a cache level: `2 MiB`, `480 MiB (the host's)`."""
+    """Return the stated size of a cache level: `2 MiB`, `480 MiB (disputed)`."""
     dispute = disputed_levels(machine).get(level)
     return units.bytes_text(stated_sizes(machine)[level]) + (f" ({dispute})" if dispute else "")
 
