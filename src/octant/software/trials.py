@@ -1,7 +1,7 @@
 """Commands that advice gives and that can be tried without root: each in a process of its own. Live only.
 
-A container may refuse what a plain system allows (its filter of system calls, its hard limits), and a variable is
-worth what the runtime makes of it.
+A container may refuse what a plain system allows (its filter of system calls, its hard limits), and the effect of a
+variable depends on the runtime.
 """
 
 import os
