@@ -13,6 +13,8 @@ MOST = 6
 """Tiles of a first screen."""
 MOST_ALSO = 3
 """Further values of a tile."""
+NAME_WIDTH = 32
+"""Characters of the short name of a figure, in tiles and tables."""
 
 Text = Annotated[str, Meta(max_length=300)]
 

@@ -17,14 +17,13 @@ from octant.record import Failure, Point, Process, Result, Samples
 from octant.record.written import failure_line, launch_line, point_line
 from octant.store import Store, StoredRun, append_durably
 from octant.store.asked import ImportedFile
+from octant.tile import NAME_WIDTH
 
 SWEPT = "bytes"
 """The knob that varies within an ask; others tell asks apart."""
 MEMORY, NOT_STATED = "memory", "not-stated"
 """The knob that says where buffers are, and its value if a reader knows only that they may differ."""
 _Conditions = tuple[str, frozenset[tuple[str, str]], int | None]
-NAME_WIDTH = 32
-"""Characters of the name of a figure with its ranks or threads, as in `octant.analysis.names`."""
 
 
 @dataclass
