@@ -13,6 +13,8 @@ MOST = 6
 """Maximum number of tiles."""
 MOST_ALSO = 3
 """Maximum number of additional values of a tile."""
+NAME_WIDTH = 32
+"""Maximum length of the short name of a figure in tiles and tables, in characters."""
 
 Text = Annotated[str, Meta(max_length=300)]
 

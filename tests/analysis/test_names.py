@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from octant.analysis.figures import figure
-from octant.analysis.names import LONGEST, knob_text, name_and_rest, place_text, short_name
+from octant.analysis.names import knob_text, name_and_rest, place_text, short_name
+from octant.tile import NAME_WIDTH
 from octant.workloads import workload
 from pair_times import launch
 from screen_run import messages, rates, summary_of
@@ -49,7 +50,7 @@ def test_no_name_is_longer_than_a_row_takes() -> None:
     knobs = {name * 9: "v" * 40 for name in "abc"}
     points = tuple(replace(p, knobs=knobs) for p in figure.points)
     title = ", ".join(["loop", *(f"{knob} {value}" for knob, value in knobs.items())])
-    assert len(short_name(replace(figure, points=points, title=title))) <= LONGEST
+    assert len(short_name(replace(figure, points=points, title=title))) <= NAME_WIDTH
 
 
 def test_values_of_knobs_read_as_people_say_them() -> None:

@@ -256,7 +256,8 @@ def test_a_quota_takes_what_it_does_not_grant(
     assert (scheduling.quota_cores, scheduling.quota_group) == (0.5, f"/{half_a_core.name}")
     grade, sustained = graded(point)
     assert grade == (Grade.LIMITED if lost.share <= 0.5 else Grade.INVALID)
-    assert sustained < 1.3 * (1 - lost.share)
+    # 0.98 to 1.15 in 39 measurements and once 1.36; a value that ignores lost time would be 2 or 4 (two threads).
+    assert sustained < 1.6 * (1 - lost.share)
 
 
 @pytest.mark.mpi

@@ -10,14 +10,13 @@ from octant import units
 from octant.program import is_program
 from octant.record import NOT_STATED, unstated_counts
 from octant.request import comparable
+from octant.tile import NAME_WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.analysis.figures import Figure
 
-LONGEST = 32
-"""Maximum length of a short name."""
 _WORDS = {
     ("pages", "thp"): "huge pages",
     ("pages", "try-thp"): "huge pages if granted",
@@ -49,10 +48,10 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
     metric = [figure.metric.name] * (figure.metric is not figure.workload.metrics[0])
     long = [what, *(knob_of(figure, name) for name in knobs), *where, *link, *metric]
     name = ", ".join(long)
-    if len(name) > LONGEST and is_program(figure.workload.name):  # its name is the least important part
-        most = max(LONGEST - len(", ".join(long[1:])) - 2, 8)
+    if len(name) > NAME_WIDTH and is_program(figure.workload.name):  # its name is the least important part
+        most = max(NAME_WIDTH - len(", ".join(long[1:])) - 2, 8)
         name = ", ".join([_cut(what, most), *long[1:]])
-    elif len(name) > LONGEST:  # then values only; the details name the knobs
+    elif len(name) > NAME_WIDTH:  # then values only; the details name the knobs
         what = _what(figure)
         rest = [
             *(knob_text(name, value, bare=True) for name, value in knobs.items()),
@@ -60,9 +59,9 @@ def short_name(figure: Figure, with_place: bool = True) -> str:
             *["link"][: len(link)],
             *metric,
         ]
-        most = max(LONGEST - len(", ".join(rest)) - 2, 8)
+        most = max(NAME_WIDTH - len(", ".join(rest)) - 2, 8)
         name = ", ".join([_cut(what if len(what) <= most else _number_first(what), most), *rest])
-    return _cut(name, LONGEST)
+    return _cut(name, NAME_WIDTH)
 
 
 def distinct_names(figures: Sequence[Figure]) -> dict[int, str]:
@@ -77,7 +76,7 @@ def name_and_rest(figure: Figure) -> tuple[str, str]:
     what, *more = _what(figure, whole=True).split(", ")
     knobs = [knob_of(figure, name) for name in _swept(figure)]
     where = [*_nonempty(place_text(figure)), *["emulated link"] * bool(figure.link)]
-    return _cut(what, LONGEST), ", ".join([*more, *knobs, *where])
+    return _cut(what, NAME_WIDTH), ", ".join([*more, *knobs, *where])
 
 
 def _nonempty(text: str) -> list[str]:
@@ -111,7 +110,7 @@ def _what(figure: Figure, whole: bool = False) -> str:
 
 def picture_title(figures: Sequence[Figure], rest: str) -> str:
     """Return the title of a picture that declares none: the label of its first figure, and the rest."""
-    return f"{_cut(_what(figures[0]), LONGEST)}: {rest}"
+    return f"{_cut(_what(figures[0]), NAME_WIDTH)}: {rest}"
 
 
 def place_text(figure: Figure) -> str:

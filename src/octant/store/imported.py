@@ -17,14 +17,13 @@ from octant.record.writer import failure_line, launch_line, point_line
 from octant.request import Launch, Presentation, Request, Shape, Subject, comparable
 from octant.store import Store, StoredRun, append_durably
 from octant.store.run_request import ImportedFile
+from octant.tile import NAME_WIDTH
 
 SWEPT = "bytes"
 """Knob that varies within a request; other knobs distinguish requests."""
 MEMORY, NOT_STATED = "memory", "not-stated"
 """Knob for the location of buffers, and its value if the output only shows that they may differ."""
 _Conditions = tuple[str, frozenset[tuple[str, str]], int | None]
-NAME_WIDTH = 32
-"""Characters of the name of a figure with its ranks or threads, as in `octant.analysis.names`."""
 
 
 @dataclass
