@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import cpp_texts
 from paths import DATA, ROOT
 
 LISTED = DATA / "user-visible-texts.txt"
@@ -22,7 +23,6 @@ _JINJA = re.compile(
     r"\{#.*?#\}|\{%-?\s*(?:set|import|from|macro|call|extends|block|end\w+|for|include).*?%\}", re.DOTALL
 )
 _TAG = re.compile(r"<[^>]*>")
-_CPP_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def _python_texts(path: Path) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _texts(path: Path) -> Iterator[str]:
     elif path.suffix == ".jinja":
         yield from _TAG.sub("\n", _JINJA.sub("", text)).splitlines()
     else:
-        yield from (re.sub(r"\\[nt]", " ", one) for one in _CPP_STRING.findall(text))
+        yield from cpp_texts.texts_of(text)
 
 
 def collect() -> str:
