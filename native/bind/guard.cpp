@@ -32,7 +32,7 @@ namespace {
 
 constexpr int cannot_run = static_cast<int>(Exit::cannot_run);
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t grace_ns = 2 * second_ns;       // for the program, when this process is told to end
+constexpr std::int64_t grace_ns = 2 * second_ns;       // for the program after a signal that ends this process
 constexpr std::int64_t own_end_ns = second_ns / 4;     // for helpers that end when they see the program's end
 constexpr std::int64_t polite_end_ns = second_ns / 2;  // between SIGTERM and SIGKILL of what outlives the program
 constexpr std::int64_t forced_end_ns =
@@ -101,8 +101,8 @@ int open_report(std::string const& path) {
     return -1;
 }
 
-// Whoever waits for the end of a pipe or for a peer's end of a socket must not wait for this process, which has
-// inherited copies. Returns the number that the report has afterwards.
+// Closes all inherited file descriptors except the report: this process must not keep pipes and sockets open whose end
+// other processes wait for. Returns the new descriptor of the report, or -1 if there is none.
 int close_inherited(int report) {
     int const nothing = open("/dev/null", O_RDWR);
     for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -153,8 +153,8 @@ class Children {
     }
     [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }
 
-    // Waits for the program's end. If this process is told to end first, the program has a while to do so. The looker
-    // is started when its first look is due.
+    // Waits for the end of the program. A signal that ends this process is passed on to the program, which then has
+    // `grace_ns` to exit. The looker is started when its first look is due.
     void wait_for_program(Looker& looker) {
         bool looks = false;
         for (std::int64_t deadline = -1; !program_ended();) {

@@ -5,8 +5,9 @@
 
 namespace octant::bind {
 
-// Ends this process as the program ended, or with the signal that it was told to end with. Nothing that the program
-// started outlives it. Throws Refusal if no process can be started, or the file of the whole command cannot be opened.
+// Ends this process with the exit status of the program, or with the signal that ended this process. No descendant of
+// the program outlives it. Throws Refusal if no process can be started, or the file of the whole command cannot be
+// opened.
 [[noreturn]] void guard(Plan const& plan);
 
 }  // namespace octant::bind

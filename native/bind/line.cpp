@@ -161,9 +161,9 @@ std::string line_of(Plan const& plan, Ended const& ended, std::vector<EnergyDoma
     std::int64_t rank = -1;
     if (!plan.whole) {
         rank = number(global_rank());
-        auto const* variable = telling_variable();
-        std::int64_t const told = variable == nullptr ? -1 : number(whole_number(std::getenv(variable->name)));
-        std::int64_t const local_rank = plan.local_rank ? number(plan.local_rank) : told;
+        auto const* variable = local_rank_variable();
+        std::int64_t const launcher_rank = variable == nullptr ? -1 : number(whole_number(std::getenv(variable->name)));
+        std::int64_t const local_rank = plan.local_rank ? number(plan.local_rank) : launcher_rank;
         if (rank >= 0) text.key("rank").number(rank);
         if (local_rank >= 0) text.key("local_rank").number(local_rank);
     }

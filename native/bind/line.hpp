@@ -30,7 +30,7 @@ struct Ended {
     std::int64_t wall_ns = 0;
     bool known = false;       // it ended; false: the system could not end it
     int status = 0;           // as wait(2) reports it
-    int stop_signal = 0;      // that told the guard to end; 0: none did
+    int stop_signal = 0;      // that ended the guard; 0: none
     std::string not_started;  // why, if the program was not started
     std::vector<Outlived> outlived;
     std::size_t left = 0;  // of them that could not be ended

@@ -1,4 +1,4 @@
-// Which of this node's ranks are we? Every launcher says so in a variable of its own.
+// The local rank of this process, from the environment variable of the launcher.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ struct RankVariable {
     char const* launcher;
 };
 
-// In the order in which they are believed: `mpiexec` inside an allocation stands nearer to the rank than the resource
-// manager, whose own variable there numbers the tasks that it started itself.
+// In the order of precedence. Variables of `mpiexec` come before those of the resource manager: inside an allocation,
+// the latter number the tasks that the resource manager started itself.
 inline constexpr std::array rank_variables{
     RankVariable{"MPI_LOCALRANKID", "MPICH and Intel MPI (Hydra)"},
     RankVariable{"OMPI_COMM_WORLD_LOCAL_RANK", "Open MPI, and PRRTE for its programs"},
@@ -28,7 +28,7 @@ inline constexpr std::array rank_variables{
     RankVariable{"SLURM_LOCALID", "Slurm (srun)"},
 };
 
-// By which launchers tell a process its number among all ranks, in the same order.
+// Variables of the launchers that contain the global rank, in the same order.
 inline constexpr std::array global_rank_variables{
     "PMI_RANK",  "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID",
     "PMIX_RANK", "JSM_NAMESPACE_RANK",   "FLUX_TASK_RANK",      "SLURM_PROCID",
@@ -41,8 +41,8 @@ inline std::optional<std::size_t> whole_number(std::string_view text) {
     return value;
 }
 
-// The variable that tells, if any; a variable that holds no number tells nothing.
-inline RankVariable const* telling_variable() {
+// The first variable that contains a number, or null.
+inline RankVariable const* local_rank_variable() {
     for (auto const& variable : rank_variables) {
         char const* const text = std::getenv(variable.name);
         if (text != nullptr && whole_number(text)) return &variable;
@@ -50,7 +50,7 @@ inline RankVariable const* telling_variable() {
     return nullptr;
 }
 
-// The number among all ranks that the launcher tells, if any.
+// The global rank that the launcher has set, if any.
 inline std::optional<std::size_t> global_rank() {
     for (char const* const name : global_rank_variables)
         if (char const* const text = std::getenv(name))

@@ -146,8 +146,9 @@ void request_huge_pages(Segment& segment) {
     }
 }
 
-// Of data that nobody has touched nothing is to be said yet.
-void tell(Segment const& segment) {
+// Reports a segment of which less than half is on large pages. Data that were not accessed yet are not resident and do
+// not count.
+void report_shortfall(Segment const& segment) {
     if (segment.count > 0 && segment.large_kib >= segment.resident_kib / 2) return;
     char const* why = segment.refused != 0 ? std::strerror(segment.refused)
                                            : "accepted by the system, but no huge pages were provided";
@@ -163,13 +164,13 @@ bool is_named(char const* list, char const* name) {
     return false;
 }
 
-// Whether this process reports; those that it starts do not, if that was asked for. The text is changed where it lies:
-// setting a variable would allocate.
+// Whether this process reports: OCTANT_PAGES_TELL=1 restricts the reports to the first process, without its children.
+// The variable is changed in place, since setenv() would allocate.
 bool reports() {
-    char* const tell = std::getenv("OCTANT_PAGES_TELL");
-    if (tell == nullptr) return true;
-    bool const first = tell[0] == '1';
-    if (first) tell[0] = '0';
+    char* const text = std::getenv("OCTANT_PAGES_TELL");
+    if (text == nullptr) return true;
+    bool const first = text[0] == '1';
+    if (first) text[0] = '0';
     return first;
 }
 
@@ -187,7 +188,7 @@ bool reports() {
         find(segment, program.data());
         request_huge_pages(segment);
         read_back(segment);
-        if (reporting) tell(segment);
+        if (reporting) report_shortfall(segment);
     }
 }
 

@@ -198,7 +198,7 @@ RankPlan const& mine(Plan const& plan) {
     auto local = plan.local_rank;
     std::string source = "--local-rank";
     if (!local) {
-        if (auto const* variable = telling_variable()) {
+        if (auto const* variable = local_rank_variable()) {
             local = whole_number(std::getenv(variable->name));
             source = variable->name;
         } else if (plan.ranks.size() == 1) {

@@ -1,4 +1,4 @@
-// What octant-bind is told to do: words in, plain values out.
+// The arguments of octant-bind as plain values.
 #pragma once
 
 #include <sched.h>
@@ -41,7 +41,7 @@ struct RankPlan {
 
 struct Plan {
     std::optional<std::size_t> die_with;  // the process that started this one
-    bool widen = false;                   // may leave the mask that whoever started us has set
+    bool widen = false;                   // may extend the CPU mask that was inherited
     bool no_thp = false;                  // no transparent huge pages in this process and its children
     std::string heap;                     // "": as it is, "thp", or a pool's page size in bytes
     std::string segments;                 // "text+data+stack": parts that are to lie on large pages
@@ -64,7 +64,7 @@ std::string text_of(Numbers const& numbers, char comma = ',');
 // argv without the program's own name. Throws Refusal.
 Plan parse(std::span<char*> words);
 
-// This process' entry. Throws Refusal where no launcher told the local rank, or it has no entry.
+// The entry of this process. Throws Refusal if the launcher sets no local rank, or the plan has no entry for it.
 RankPlan const& mine(Plan const& plan);
 
 }  // namespace octant::bind

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int cannot_run = static_cast<int>(Exit::cannot_run), not_supported = static_cast<int>(Exit::not_supported);
 constexpr std::size_t most_bits = std::size_t{1} << 16;
-constexpr unsigned long node_bits = 1025;  // the kernel reads one bit less than it is told
+constexpr unsigned long node_bits = 1025;  // the kernel reads one bit less than this number
 constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
 using Mask = std::vector<unsigned long>;
 
@@ -66,9 +66,12 @@ void refuse_raised_rights() {
             not_supported);
 }
 
-void die_with(std::size_t parent) {  // told by number: asked of the system, it may be whoever took over from it
+// `parent` comes from the launcher: if the parent has already ended, getppid() returns the process that adopted this
+// one.
+void die_with(std::size_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (static_cast<std::size_t>(getppid()) != parent) throw Refusal("cannot continue (the parent process has ended)", cannot_run);
+    if (static_cast<std::size_t>(getppid()) != parent)
+        throw Refusal("cannot continue (the parent process has ended)", cannot_run);
 }
 
 void bind_cpus(Numbers const& cpus, bool widen) {
@@ -83,7 +86,7 @@ void bind_cpus(Numbers const& cpus, bool widen) {
     Mask const mask = mask_of(cpus);
     bool const done = syscall(SYS_sched_setaffinity, 0, mask.size() * sizeof(unsigned long), mask.data()) == 0;
     int const reason = errno;
-    // The kernel takes a mask of which the cpuset allows a part, and says nothing: only reading back tells.
+    // The kernel accepts a mask of which the cpuset allows only a part, without an error: the mask must be read back.
     Numbers const given = allowed_cpus();
     if (done && given == cpus) return;
     std::string const why =

@@ -162,13 +162,14 @@ struct Quickest {
     std::string trials;       // "openblas 41.2, blis 24.0 Gflop/s"
 };
 
-// In turn, so that other work on the machine slows all alike; the best of each.
+// Repeats all libraries one after the other, so that other work on the machine affects all alike, and takes the best
+// rate of each.
 Quickest quickest(std::vector<Named> const& known, int threads, std::string const& isa) {
     std::vector<std::pair<std::size_t, Library>> usable;
     for (std::size_t i = 0; i < known.size(); ++i) try {
             usable.emplace_back(i, load(known[i].path, threads, isa));
         } catch (Refusal const&) {
-            continue;  // where it is asked for by name, the reason is told
+            continue;  // `library=NAME` prints the reason
         }
     std::vector<double> rates(usable.size(), 0);
     Trial trial;

@@ -45,7 +45,7 @@ struct Named {
 
 // The same, collectively over `group`, with one name more: "auto" is the library of `available()` that multiplies two
 // small matrices fastest on the group's first rank, which loads all of them. Those that cannot be used are passed over.
-// The facts name the rates. Throws Refusal on all ranks, also of what one of them alone lacks.
+// The facts contain the rates. Throws Refusal on all ranks if one rank cannot use the library.
 [[nodiscard]] Library load(Comm const& group, std::string const& name, int threads, std::string const& isa = "native");
 
 }  // namespace octant::blas

@@ -12,7 +12,7 @@ namespace octant::blas {
 
 // What has to be in the environment before the library is loaded.
 void announce(std::string const& isa);
-// What has to be told after that. Throws Refusal: the library has no such choice.
+// Selects the instruction set after loading. Throws Refusal if the library has no such choice.
 void choose(Symbols const& symbols, std::string const& isa, std::string const& path);
 // Reads back what can be: throws Refusal where the library has chosen kernels for another core.
 void check_choice(Symbols const& symbols, std::string const& isa, std::string const& path);

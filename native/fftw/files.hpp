@@ -8,7 +8,7 @@
 
 namespace octant::fftw {
 
-// The names that `library=` takes beside paths.
+// The names that `library=` accepts in addition to paths.
 [[nodiscard]] std::vector<std::string> names();
 
 class Symbols {  // of a library that stays loaded, as plans are in it

@@ -118,7 +118,7 @@ std::optional<std::int64_t> left_in_group(fs::path const& folder) {
     if (second) {
         bytes = left(least_of(folder, {"memory.max", "memory.high"}), "memory.current");
     } else {
-        // Of groups above that a container does not see, the least limit is told here.
+        // The least limit of all groups above, which are invisible in a container.
         auto const above = statistics.find("hierarchical_memory_limit");
         std::int64_t const limit =
             std::min(least_of(folder, {"memory.limit_in_bytes"}), above == statistics.end() ? no_limit : above->second);

@@ -107,7 +107,8 @@ class Reader {  // of one value of the knob
     // The pairs of one round of a tournament (the circle method): in rounds 0 to P - 2, for odd P to P - 1, each rank
     // meets every other once.
     [[nodiscard]] std::vector<std::vector<int>> paired_in_round(int round) const {
-        int const circle = ranks_ - 1 + ranks_ % 2;  // the last rank stands still; of an odd number nobody does
+        int const circle =
+            ranks_ - 1 + ranks_ % 2;  // the last rank keeps its position; for odd numbers, it does not exist
         if (round < 0 || round >= circle)
             refuse("there are rounds 0 to " + std::to_string(circle - 1) + " of " + ranks_text(), "groups=round:0");
         std::vector<std::vector<int>> all;

@@ -110,8 +110,8 @@ void die_with_parent() {
     if (getppid() != parent) std::raise(SIGKILL);  // it ended in between
 }
 
-// Where memory runs out in spite of all claims, the system ends this process before any neighbour: what it takes beside
-// its buffers is not claimed, and neighbours grow meanwhile. Raising this value needs no rights.
+// If memory runs out in spite of all claims, the OOM killer ends this process first: memory other than its buffers is
+// not claimed, and other processes may grow meanwhile. Raising this value needs no privileges.
 void die_before_neighbours() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 // A launcher that learns of the abort first ends the job without passing on what still lies in the pipe.
@@ -157,7 +157,7 @@ int run_program(int argc, char** argv, Program const& program) {
         record_refusal(arguments, refusal.what(), Exit::wrong_word);
         return static_cast<int>(Exit::wrong_word);
     }
-    umask(077);  // what a kernel leaves beside its records is the user's alone, whatever the shell says
+    umask(077);  // all files of a kernel are accessible only to the user, regardless of the shell's umask
     if (!arguments.launch.empty()) die_with_parent();
     die_before_neighbours();
     bool recorded = false;

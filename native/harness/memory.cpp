@@ -72,7 +72,7 @@ void bind_memory(void* address, std::size_t bytes, NodePolicy const& policy) {
 std::int64_t page_bytes(std::string const& text) {
     try {
         return parse_bytes(text);
-    } catch (Refusal const&) {  // whoever wrote a word did not mean a number
+    } catch (Refusal const&) {  // a word, not a number
         return 0;
     }
 }

@@ -13,9 +13,10 @@
 namespace octant {
 namespace {
 
-constexpr double burst_samples = 8;     // longer samples make longer bursts: lanes end theirs one by one
-constexpr int clock_blocks = 3;         // about 20 us
-constexpr double bound_by_chain = 0.9;  // below, a busier piece waited for its units and tells less than the clock
+constexpr double burst_samples = 8;  // longer samples make longer bursts: lanes end theirs one by one
+constexpr int clock_blocks = 3;      // about 20 us
+constexpr double bound_by_chain =
+    0.9;  // below, the execution units limited the piece, and the clock is the better estimate
 constexpr std::int64_t most_batch = std::int64_t{1} << 40;
 
 }  // namespace

@@ -96,7 +96,8 @@ void Together::collect(std::int64_t count) {
     if (job_.info.roles.size() > 1) collect_switches(count);
 }
 
-// Ranks of roles that are not timed have no series: what they know stands with the samples of the group's first rank.
+// Ranks of roles that are not timed have no series: their switches are stored with the samples of the group's first
+// rank.
 void Together::collect_switches(std::int64_t count) {
     std::vector<std::int64_t> switched(static_cast<std::size_t>(count));
     std::vector<std::int64_t>& mine = found_.lanes[0].preempted;
@@ -113,7 +114,7 @@ void Together::collect_switches(std::int64_t count) {
 
 void Steps::calibrate() {
     Comm const& group = job_.context.group;
-    expects(group.max(std::int64_t{found_.lanes[0].role == 0 ? 1 : 0}) == 1);  // else nobody's time is a step's
+    expects(group.max(std::int64_t{found_.lanes[0].role == 0 ? 1 : 0}) == 1);  // otherwise no rank measures the steps
     if (job_.kernel.prepares() || !job_.info.readings.empty()) {               // each step is a sample
         last_step_ns_ = std::max<std::int64_t>(quickest_batch(1), 1000);
         return;
@@ -134,8 +135,8 @@ void Steps::calibrate() {
     }
 }
 
-// The quickest of `times` batches, for the slowest rank of the first role: the first step after a barrier also tells
-// how far apart the ranks left it.
+// The quickest of `times` batches, for the slowest rank of the first role: the first step after a barrier also includes
+// the skew with which the ranks leave it.
 std::int64_t Steps::quickest_batch(std::int64_t times) {
     Comm const& group = job_.context.group;
     group.barrier();

@@ -20,8 +20,8 @@
 namespace octant {
 namespace {
 
-// Does `body` on every rank. What one rank's system does not have (a page size, a library) is refused by all, so that
-// nobody waits for the others.
+// Runs `body` on every rank. If it fails on one rank (a page size or a library is missing there), all ranks fail, so
+// that no rank waits for the others.
 void together(Comm const& world, std::function<void()> const& body) {
     std::string reason;
     try {
@@ -87,8 +87,8 @@ std::unique_ptr<PrefetcherSwitch> switch_prefetchers(Context const& context, Com
     return found;
 }
 
-// The ranks that have one kernel and so one memory. What MPI calls a node may be only some of them: on emulated hosts,
-// and where a library is told to send its messages through the network.
+// The ranks of one operating system, and so of one memory. MPI's shared-memory communicator may contain only some of
+// them: on emulated hosts, and if a library is configured to use the network between all ranks.
 Comm ranks_of_kernel(Comm const& world) {
     std::string id;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);

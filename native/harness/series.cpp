@@ -16,8 +16,8 @@ void open_series(JsonText& text, RankPart const& part, std::string const& name, 
     text.key("role").word(part.info.roles[lane.role].name);
 }
 
-// From the end of the sample before (first: from `origin_ns`) to the begin of each. Of `k` samples that become one the
-// gaps are added up, as their times are: so begins and ends can still be told.
+// From the end of the previous sample (first: from `origin_ns`) to the begin of each sample. If `k` samples are
+// combined, their gaps are added, like their times, so that begins and ends can still be computed.
 std::vector<std::int64_t> gaps_of(Lane const& lane, std::int64_t origin_ns, std::size_t k) {
     std::vector<std::int64_t> gap_ns;
     gap_ns.reserve(lane.begin_ns.size() / k);

@@ -22,7 +22,7 @@ struct RankPart {  // what a rank's series are made of
 // Of the readings alone, at most `most` values of each: then every n-th, and the series says `"every":n`.
 [[nodiscard]] std::string readings_text(RankPart const& part, std::size_t most);
 
-// In the reduced form, how much is kept beside each rank's count, sum, least and greatest time.
+// What the reduced form contains in addition to count, sum, minimum and maximum of each rank.
 enum class Detail { lists, sketches, sums };
 // Collective over the group; the text is the first rank's. `most` bytes for each list of the slowest ranks' times.
 [[nodiscard]] std::string reduced_text(Comm const& group, RankPart const& part, std::int64_t most, Detail detail);

@@ -1,4 +1,4 @@
-// One dimension of a block-cyclic matrix: blocks are dealt out to the processes in turn, the first to process 0.
+// One dimension of a block-cyclic matrix: blocks are assigned to the processes round-robin, the first to process 0.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The arguments of one collective call, whichever it is and whoever carries it out: the library, or an algorithm of
-// ours over point-to-point.
+// The arguments of any collective call, for the library and for Octant's own algorithms over point-to-point messages.
 #pragma once
 
 #include <mpi.h>

@@ -71,7 +71,7 @@ void apply(Words<Sequence> words, std::uint64_t const* now, std::size_t count) n
     for (std::size_t i = 0; i < count; ++i) words(now[i]) ^= now[i];
 }
 
-// Both in turn: a burst of either alone would leave the memory idle in the other.
+// Prefetches and updates are interleaved: memory would be idle during a burst of updates alone.
 template <class Sequence>
 void prefetch_and_apply(Words<Sequence> words, std::uint64_t const* __restrict ahead,
                         std::uint64_t const* __restrict now, std::size_t count) noexcept {

@@ -31,8 +31,8 @@ struct Transpose {
             *reinterpret_cast<Loose*>(to) = value;
     }
 
-    // Lane l of the upper or lower of two rows that lie `apart` rows from each other, after they have exchanged the
-    // off-diagonal squares of that size: as an index into both, one behind the other.
+    // Lane l of the upper or lower of two rows at a distance of `apart` rows, after they have exchanged the
+    // off-diagonal squares of that size. The result is an index into the concatenation of both rows.
     static constexpr long long place(std::ptrdiff_t l, std::ptrdiff_t apart, bool lower) {
         bool const second = (l & apart) != 0;
         if (lower) return second ? lanes + l : l + apart;

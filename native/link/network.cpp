@@ -92,7 +92,7 @@ void mount_devices() {
     if (groups >= 0) close(groups);
 }
 
-// In a file system of the host's own, which nobody else sees, and which is gone with the host however that ends.
+// Mounts /etc/hosts from a private file system of the host, which disappears with the host's namespace.
 void mount_names(std::size_t hosts) {
     constexpr char const* place = "/tmp";  // for a moment
     std::string const path = std::string(place) + "/hosts";

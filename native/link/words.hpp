@@ -1,4 +1,4 @@
-// What octant-link is told to do, and what a launcher tells its ssh: words in, plain values out.
+// The arguments of octant-link, and those of the ssh of a launcher, as plain values.
 #pragma once
 
 #include <cstdint>

@@ -237,7 +237,7 @@ int thread_count() {
     return static_cast<int>(std::distance(directory_iterator("/proc/self/task"), directory_iterator()));
 }
 
-// A library that checks its arguments refuses a negative count; one that does not sends nothing to nobody.
+// A library that checks its arguments refuses a negative count. Without the check, nothing is sent, to MPI_PROC_NULL.
 bool refuses_negative_count() {
     char data = 0;
     return MPI_Send(&data, -1, MPI_BYTE, MPI_PROC_NULL, data_tag, MPI_COMM_WORLD) != MPI_SUCCESS;

@@ -73,7 +73,7 @@ void contents(octant::Checks& checks) {
     checks.that(wrong(0, 5) > 2000, "exchanged blocks are found");
 }
 
-// Where this file system tells: /dev/shm, in memory, has nothing that waits.
+// Checks the bytes that wait for write-back, if the file system reports them; /dev/shm, in memory, has none.
 void page_cache(octant::Checks& checks) {
     constexpr std::size_t bytes = std::size_t{1} << 16;
     octant::Descriptor const file(open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));

@@ -124,7 +124,7 @@ void guards(Checks& checks) {
     auto const left = guarded(checks, report, "sleep 60 & sleep 50 & exit 0", 0);
     checks.that(left["outlived"].size() == 2, "what outlived it");
     auto const stopped = guarded(checks, report, "trap 'exit 3' TERM; while :; do sleep 0.02; done", SIGTERM, SIGTERM);
-    checks.that(stopped["stop_signal"] == SIGTERM && stopped["status"] == 3, "told to end");
+    checks.that(stopped["stop_signal"] == SIGTERM && stopped["status"] == 3, "a signal ends the guard and the program");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ void own_clocks(octant::Checks& checks) {
     alone.begin();
     octant::spin_until(octant::now_ns() + 1'000'000);
     checks.that(alone.end().cpu > 0, "of a process of one thread it does");
-    checks.that(octant::stolen_ns({}) == -1, "of no CPUs nothing is told");
+    checks.that(octant::stolen_ns({}) == -1, "an empty list of CPUs has no stolen time");
 }
 
 }  // namespace

@@ -86,8 +86,8 @@ class Run {  // long repetitions that tell how far they are, keep a file and cou
         context_.progress(0.5);
         std::ofstream(context_.scratch() + "/" + std::to_string(context_.world.rank())) << "data";
         if (context_.world.rank() > 0) return;
-        Json const told = Json::parse_file(records + ".progress");
-        if (told["share"] != 0.5 || told["phase"] != "all" || told["launch"] != "launch-1") ++wrong_;
+        Json const progress = Json::parse_file(records + ".progress");
+        if (progress["share"] != 0.5 || progress["phase"] != "all" || progress["launch"] != "launch-1") ++wrong_;
     }
     [[nodiscard]] Counts work(std::size_t) const { return {{"bytes_sent", 10 * (context_.world.rank() + 1)}}; }
     Results verify() {
@@ -152,7 +152,7 @@ class Load {  // two timed roles whose chunks differ in length
     void corrupt(std::size_t) {}
 };
 
-// Gives way to a thread beside this one on the same hardware thread, which counts as being switched out.
+// Yields to another thread on the same hardware thread, which counts as an involuntary switch.
 void give_way() {
     auto const before = octant::involuntary_switches();
     auto const allowed = octant::allowed_cpus();
@@ -261,14 +261,15 @@ void phases_and_readings(octant::Checks& checks, octant::Session const& session)
 
 void whole(octant::Checks& checks, octant::Session const& session) {
     Json const read = point<Run>(checks, session, {"seconds=20", "samples=2", "warmup=1"});
-    checks.that(read["pace"] == "whole" && read["warmup"] == 1 && read["stopped_by"] == "samples", "as asked");
-    checks.that(series(read, "step", 0)["ns"].size() == 3 && read["work"][0]["batch"] == 1, "two beside the warm-up");
+    checks.that(read["pace"] == "whole" && read["warmup"] == 1 && read["stopped_by"] == "samples", "as requested");
+    checks.that(series(read, "step", 0)["ns"].size() == 3 && read["work"][0]["batch"] == 1,
+                "two samples in addition to the warm-up");
     checks.that(series(read, "phase/all", 0)["entries"] == 1 && !read.contains("marks"),
                 "marks that cost little stay on");
     if (session.world().size() == 2) {
         checks.that(read["work"][0]["counts"]["bytes_sent"] == 30, "counts add up over the ranks");
         checks.that(read["work"][0]["by_rank"]["bytes_sent"] == std::vector<std::int64_t>{10, 20},
-                    "and are told apart where they differ");
+                    "counts that differ are stored by rank");
     }
     Json const one = point<Run>(checks, session, {"seconds=0.000001"});
     checks.that(one["stopped_by"] == "time" && series(one, "step", 0)["ns"].size() == 1, "at least one repetition");
@@ -388,7 +389,7 @@ void waiting(octant::Checks& checks, octant::Session const& session) {
     }
     checks.that(octant::waits_use_cpu(session.world()), "this library polls");
     barriers_sleep = true;
-    checks.that(!octant::waits_use_cpu(session.world()), "one that sleeps is told from it");
+    checks.that(!octant::waits_use_cpu(session.world()), "a barrier that sleeps is recognised");
     barriers_sleep = false;
     Json const polled = point<Solver>(checks, session, {"seconds=0.05"});
     for (auto const& lost : polled["lost"])

@@ -1,4 +1,4 @@
-// Without vectors; the compiler is told to make none.
+// Scalar code: auto-vectorisation is disabled for this file.
 #include "kernels/fft/lanes.hpp"
 
 namespace octant::fft {

@@ -10,7 +10,7 @@
 namespace octant::fft {
 
 using Number = std::complex<double>;
-// Real and imaginary parts in turn, as the passes take them.
+// Interleaved real and imaginary parts, as the passes expect them.
 [[nodiscard]] inline double* doubles(Number* numbers) noexcept { return reinterpret_cast<double*>(numbers); }
 using Exact = std::complex<long double>;
 

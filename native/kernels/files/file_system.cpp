@@ -31,7 +31,7 @@ struct Known {
     char const* name;
     char const* caching;
 };
-// Numbers that linux/magic.h lacks are those that the file systems' own sources have.
+// Numbers that are not in linux/magic.h come from the sources of the file systems.
 constexpr std::array known{
     Known{TMPFS_MAGIC, "tmpfs", memory},      Known{RAMFS_MAGIC, "ramfs", memory},
     Known{EXT4_SUPER_MAGIC, "ext4", local},   Known{XFS_SUPER_MAGIC, "xfs", local},

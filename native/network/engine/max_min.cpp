@@ -73,9 +73,9 @@ struct Level {
     }
 };
 
-// Fills all links at the same pace; a full link freezes its flows. A link's level only rises when others freeze, so a
-// stale entry of the heap is put back with its new level. `open` tells which flows take part.
-// Does half of a step of `work` per flow, times `weight`.
+// Progressive filling: all flows grow at the same rate, and a full link freezes its flows. The level of a link only
+// rises when others freeze, so a stale entry of the heap is reinserted with its new level. `open` marks the flows that
+// take part. Counts half of a step of `work` per flow, times `weight`.
 void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<char> open, std::vector<double>& rates,
           Work& work, double weight) {
     std::size_t const links = capacity.size();

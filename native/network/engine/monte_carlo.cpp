@@ -11,7 +11,7 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
                                    UnitCost const& shape, std::vector<LinkId> const& links, int count, double left,
                                    int trials, std::uint64_t seed) {
     if (count < 0 || at(count) > links.size()) {
-        throw std::invalid_argument("cannot run " + std::to_string(count) + " links fail (there are " +
+        throw std::invalid_argument("cannot fail " + std::to_string(count) + " links (there are " +
                                     std::to_string(links.size()) + "); try --random 1 to " +
                                     std::to_string(links.size()));
     }

@@ -51,7 +51,7 @@ struct UnitCost {
 // Where traffic of a node with itself goes: through its memory, through injection and ejection, or nowhere.
 enum class SelfTraffic { memory, endpoint, free };
 
-// Links that carry the same load by symmetry: one stands for all.
+// Links that carry the same load by symmetry, represented by one of them.
 struct LoadGroup {
     LinkId link;
     double load;

@@ -109,16 +109,16 @@ class Servers {
         return topology_.classes()[at(topology_.class_of(link))].latency_ps;
     }
 
-    // A packet that is not full is shorter by the payload that it lacks; it has the headers of a full one and counts as
-    // one packet.
+    // A packet that is not full has less payload, but the headers of a full one, and it counts as one packet.
     [[nodiscard]] std::int64_t service_ps(LinkId link, double part) const {
         if (dead(link)) return 0;
         if (part == 1.0) return full_ps_[at(link)];
         int const kind = topology_.class_of(link);
         LinkClass const& carries = topology_.classes()[at(kind)];
-        double const lacks = shape_.payload_bytes * (1 - part);
-        double const bytes = kind < first_fabric_class ? shape_.payload_bytes - lacks
-                                                       : std::max(shape_.wire_bytes * part, shape_.wire_bytes - lacks);
+        double const missing = shape_.payload_bytes * (1 - part);
+        double const bytes = kind < first_fabric_class
+                                 ? shape_.payload_bytes - missing
+                                 : std::max(shape_.wire_bytes * part, shape_.wire_bytes - missing);
         double const s = std::max(bytes / carries.bytes_per_s, shape_.packets / carries.packets_per_s);
         return std::llround(s * units_per_packet_ / health_.left(link) * 1e12);
     }
@@ -289,7 +289,8 @@ class Simulation {
         return servers_.dead(link);
     }
 
-    // Nobody tells the sender: its timer does. After enough silent repeats it pings the path, then stops using it.
+    // The sender detects the loss only by its timer. After enough unanswered repeats it pings the path, then stops
+    // using it.
     void lose(std::uint32_t id, std::int64_t ps) {
         Packet& packet = packets_[id];
         Sender& sender = senders_[packet.sender];

@@ -26,7 +26,7 @@ struct RoutingChoice {
     }
 };
 
-// A word that a closed list lacks.
+// A word that is not in a closed list.
 struct UnknownWord : std::invalid_argument {
     UnknownWord(std::string const& why, std::string missing, std::vector<std::string_view> const& list)
         : std::invalid_argument(why), word(std::move(missing)), known(list.begin(), list.end()) {}
@@ -38,7 +38,7 @@ struct UnknownWord : std::invalid_argument {
                                  std::vector<std::string_view> const& known);
 void require_policy(RoutingChoice const& choice, std::string_view topology, std::vector<std::string_view> const& known);
 
-// The order in which dimensions are gone through: as asked, or first to last.
+// The order of the dimensions of a route: as requested, or first to last.
 [[nodiscard]] std::vector<int> dimension_order(RoutingChoice const& choice, int dimensions);
 
 // Uniform traffic: every active node sends one unit, spread evenly over all of them.

@@ -60,7 +60,7 @@ std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traf
     std::map<std::tuple<std::string, int, int>, double> found;
     std::vector<Share> shares;
     std::vector<LinkId> path;
-    // Shares come in no order; a path that uses the link tells at which hop.
+    // Shares are not sorted: the hop is found on a path that uses the link.
     auto const hop_of = [&](Node s, Node t) {
         for (std::uint64_t draw = 0; draw < 256; ++draw) {
             path.clear();

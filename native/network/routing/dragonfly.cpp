@@ -1,4 +1,4 @@
-// Minimal (the gang of global links in turn) and Valiant (over a third group, all equally likely).
+// Minimal (the gang of global links round-robin) and Valiant (over a third group, all equally likely).
 #include "routing/dragonfly.hpp"
 
 #include <algorithm>

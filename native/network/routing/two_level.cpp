@@ -1,5 +1,6 @@
-// Direct routes (L-D-L, the ganged D links in turn) and indirect ones (L-D-L-D-L over a third supernode), with what
-// happens to the traffic of a D link that is down: it stalls, its twins of the gang take it, or all links of the pair.
+// Direct routes (L-D-L, the ganged D links round-robin) and indirect ones (L-D-L-D-L over a third supernode). If a D
+// link is down, its traffic stalls, or moves to the other links of the gang, or to all links between the two
+// supernodes.
 #include "routing/two_level.hpp"
 
 #include "engine/network.hpp"
@@ -195,7 +196,7 @@ class Direct final : public RoutingOf<Direct> {
     struct Lane {
         int host, k;
     };
-    // The lane of one packet. The golden-ratio sequence takes equal parts in turn and unequal ones in proportion.
+    // The lane of one packet. The golden-ratio sequence takes equal shares round-robin and unequal ones in proportion.
     static Lane choose(Lanes const& lanes, int from, int to, int own, std::uint64_t draw) {
         Lane chosen{own, 0};
         double left = static_cast<double>((draw * 0x9e3779b97f4a7c15ULL) >> 11) * 0x1p-53;
@@ -214,7 +215,7 @@ class Direct final : public RoutingOf<Direct> {
     Lanes lanes_;
 };
 
-// Over a third supernode, all of them in turn; with `with_direct` the direct route is one of the ways.
+// Over a third supernode, all of them round-robin. With `with_direct`, the direct route is one of the routes.
 class Indirect final : public RoutingOf<Indirect> {
   public:
     Indirect(TwoLevel const& net, Policy policy, Health const& health, bool with_direct)

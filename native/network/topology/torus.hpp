@@ -30,7 +30,7 @@ class Torus final : public Topology {
     [[nodiscard]] LinkId link(Node node, int dimension, bool backwards) const {
         return fabric() + (node * dimensions() + dimension) * 2 + (backwards ? 1 : 0);
     }
-    // Hops forwards (positive) or backwards of the shorter way; a tie counts as forwards and is told apart by `tied`.
+    // Hops of the shorter direction, positive if forwards. A tie counts as forwards; `tied` reports it.
     [[nodiscard]] int offset(Node s, Node t, int dimension) const {
         int const gap = coordinate(t, dimension) - coordinate(s, dimension);
         if (!wraps(dimension)) return gap;

@@ -11,7 +11,7 @@ struct TwoLevelShape {
     int octants = 8;                   // of a drawer
     int gang = 2;                      // D links of one host octant to one other supernode
     bool host_in_every_drawer = true;  // else one host octant in the whole supernode
-    bool block = false;                // hosts take supernodes in blocks instead of in turn
+    bool block = false;                // hosts take supernodes in blocks, not round-robin
     int d_ports = 16;                  // of one octant
     std::vector<int> holes;  // octants of a supernode (0 … drawers × octants - 1) that send and receive nothing
 };
@@ -30,8 +30,8 @@ class TwoLevel final : public Topology {
     // Octant (within its supernode) that holds D links to `supernode`, for a sender in `drawer`.
     [[nodiscard]] int host(int supernode, int drawer) const {
         int const among = shape_.host_in_every_drawer ? shape_.octants : per_supernode_;
-        int const in_turn = shape_.block ? supernode / block_ : supernode % among;
-        return shape_.host_in_every_drawer ? drawer * shape_.octants + in_turn : in_turn;
+        int const position = shape_.block ? supernode / block_ : supernode % among;
+        return shape_.host_in_every_drawer ? drawer * shape_.octants + position : position;
     }
     // L link between two octants of one supernode.
     [[nodiscard]] LinkId l_link(int supernode, int from, int to) const {

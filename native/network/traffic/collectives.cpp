@@ -202,8 +202,8 @@ Steps binomial(int ranks) {
     return steps;
 }
 
-// Pieces down a binomial tree: whoever holds those of many ranks passes on those of the upper half. A buffer that is
-// cut into `cut` pieces, or blocks of their own.
+// Binomial tree: a rank that holds the pieces of several ranks passes on those of the upper half. The pieces are parts
+// of a buffer that is cut into `cut`, or separate blocks.
 Steps scatter(int ranks, int cut = 1) {
     Steps steps;
     for (std::int64_t k = std::bit_ceil(static_cast<unsigned>(ranks)) / 2; k >= 1; k /= 2) {
@@ -285,7 +285,7 @@ Steps reduce_scatter_halving(int ranks) {
     return joined(steps, folded.hand_back(1));
 }
 
-// Every rank tells the one 2^k further on.
+// In step k, every rank notifies the rank 2^k above it.
 Steps dissemination(int ranks) {
     Steps steps;
     for (std::int64_t k = 1; k < ranks; k *= 2) steps.push_back(shift(ranks, static_cast<int>(k), 0));

@@ -181,7 +181,7 @@ class Fft {
     [[nodiscard]] std::span<Number> part(octant::Buffer<Number> const& of, int lane) const {
         return of.span().subspan(static_cast<std::size_t>(lane) * count_, count_);
     }
-    // A lane's part, real and imaginary parts in turn.
+    // The part of a lane, with interleaved real and imaginary parts.
     [[nodiscard]] double* doubles(octant::Buffer<Number> const& of, int lane) const {
         return octant::fft::doubles(part(of, lane).data());
     }

@@ -15,7 +15,7 @@ constexpr int tag_of[] = {1, 2, 3};               // chunks between two ranks ar
 constexpr std::int64_t lines_between_tests = 64;  // a few hundred microseconds of 2^10 numbers a line
 constexpr std::int64_t depth = 3;                 // chunks under way
 constexpr std::int64_t chunk_bytes = std::int64_t{1} << 19, message_bytes = std::int64_t{1} << 16;
-constexpr std::int64_t least_chunks = 9;  // of which three are under way, each in three places: together one vector
+constexpr std::int64_t least_chunks = 9;  // three at a time are under way, each in three places: together one vector
 
 }  // namespace
 

@@ -37,7 +37,7 @@ class Messages {
     [[nodiscard]] At chunks_of(Split const& lines, At length) const;
     void plan_exchanges();
     void make_slots();
-    Parcels parcels(auto const& numbers_of) const;  // one behind the other
+    Parcels parcels(auto const& numbers_of) const;  // contiguous
     Exchange& under_way(Which which, At chunk) { return exchanges_[which][static_cast<std::size_t>(chunk)]; }
     [[nodiscard]] Number* slot(At chunk) const;
     void give_columns(At chunk);

@@ -15,7 +15,7 @@ namespace gfft {
 using octant::fft::doubles;
 using octant::fft::Number;
 
-// Lines of a side of the matrix in blocks, one behind the other, whose boundaries are multiples of `unit` lines.
+// Lines of a side of the matrix in contiguous blocks, whose boundaries are multiples of `unit` lines.
 class Split {
   public:
     Split(std::int64_t lines, std::int64_t blocks, std::int64_t unit)
@@ -66,7 +66,7 @@ class Shared {
     static Number* all(octant::NodeWindow const& window);  // numbers of all ranks, aligned to lines of the cache
     void columns(std::int64_t first, std::int64_t lines) const;
     void rows(std::int64_t first, std::int64_t lines) const;
-    // Calls body(first, lines) for what this rank takes of `lines`: its block, or groups of whoever comes first.
+    // Calls body(first, lines) for the lines of this rank: its block, or groups of lines on a first-come basis.
     template <class Body>
     void each(Split const& lines, std::size_t counter, Body const& body) const;
     [[nodiscard]] std::int64_t& counter(std::size_t which) const;

@@ -28,7 +28,7 @@ Reach::Reach(Share const& share, bool of_node, std::int64_t team)
     }
 }
 
-// x, what lies between the passes, and the transform, one behind the other, each from the beginning of a line.
+// x, the intermediate result and the transform, in this order; each begins at a cache line.
 std::size_t Reach::numbers() const { return 2 * lines_of(share_.in()) + share_.out() + line; }
 
 void Reach::set_up() {

@@ -72,7 +72,7 @@ void Shared::rows(std::int64_t first, std::int64_t lines) const {
         share_.streaming, share_.scratch.data());
 }
 
-// Each counter is set back by the first rank while nobody takes from it.
+// The first rank resets each counter while no rank uses it.
 void Shared::forward() {
     octant::Context& context = share_.context;
     {

@@ -40,8 +40,8 @@ Factors::Factors(octant::Context& context, Process const& process, blas::Library
       exchange_(layout_, process.along_column, memory_.scratch, sent_),
       choice_(layout_, process.along_column, sent_) {}
 
-// Where panels are shared, a process writes its next but one over one that nobody reads any more: each of the others
-// has made a panel since, which it does after what the one before that brought.
+// If panels are shared, a process overwrites a panel with its next but one. No process reads the old panel any more:
+// each of the others has factorised a panel since, and it does this after the update with the panel before.
 std::span<double> Factors::memory_of(std::int64_t first) const {
     std::int64_t const number = first / layout_.block(), columns = layout_.columns.processes;
     bool const second = (memory_.shared ? number / columns : number) % 2 == 1;

@@ -1,4 +1,4 @@
-// The loops of the panel and of the triangular solution: plain arguments, numbers one behind the other.
+// The loops of the panel factorisation and of the triangular solution, on contiguous numbers.
 #pragma once
 
 #include "tiles.hpp"
@@ -22,7 +22,7 @@ void subtract_products(std::int64_t rows, std::int64_t count, double const* a, s
                        double* y);
 // Of a lower triangle with ones on the diagonal, both n by n by columns.
 void invert_unit_lower(std::int64_t n, double const* l, double* inverse);
-// Between rows one behind the other (`leading` from each to the next) and columns one behind the other.
+// Transposes between row-major and column-major storage; `leading…` is the distance between rows or columns.
 void to_columns(Transposition transpose, std::int64_t rows, std::int64_t columns, double const* from,
                 std::int64_t leading_row, double* to, std::int64_t leading_column);
 void to_rows(Transposition transpose, std::int64_t rows, std::int64_t columns, double const* from,

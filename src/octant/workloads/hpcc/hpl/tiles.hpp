@@ -1,4 +1,4 @@
-// Blocks of columns between rows one behind the other and columns one behind the other, for each vector width.
+// Transposition of blocks between row-major and column-major storage, for each vector width.
 #pragma once
 
 #include "kernels/transpose.hpp"

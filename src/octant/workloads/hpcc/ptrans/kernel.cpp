@@ -262,7 +262,7 @@ class Ptrans {
         return reinterpret_cast<double*>(window_->of(neighbour_[static_cast<std::size_t>(rank)]).data());
     }
 
-    // Collective: nobody reads the old A any more, and everybody sees the new one.
+    // Collective: afterwards no rank reads the old A, and the new A is visible to all ranks.
     void fill_a(Numbers const& numbers) {
         synchronise();
         fill(a_of(context_.group.rank()), layout_, me_, numbers);
@@ -327,8 +327,8 @@ class Ptrans {
         }
     }
 
-    // Parcel by parcel to and from all partners in turn. What a round brings is added in the next one, so that it
-    // travels while this rank packs; a receive is posted when the one before the last has been added.
+    // Exchanges one parcel after the other, round-robin over all partners. A parcel is added in the next round, so that
+    // the transfer overlaps with packing. A receive is posted when the parcel before the last one has been added.
     void exchange_parcels() {
         Parcels parcels(context_.group, messages_.span());
         auto const incoming = expected();

@@ -74,8 +74,8 @@ struct Partners {
     int to, from;  // numbers of places
 };
 
-// All places that exchange with the one at `at`, each as often as the grid's shape demands: in each round of the
-// schedule every place sends to one other and receives from one, so that nobody is met by two at once.
+// All places that exchange with `at`, each as often as the shape of the grid requires. In each round of the schedule,
+// every place sends to one place and receives from one place.
 [[nodiscard]] std::vector<Partners> schedule(Grid grid, Place at);
 
 }  // namespace ptrans

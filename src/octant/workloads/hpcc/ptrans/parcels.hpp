@@ -23,7 +23,7 @@ class Parcels {
     }
     Parcels(Parcels const&) = delete;
     Parcels& operator=(Parcels const&) = delete;
-    ~Parcels() = default;  // whoever fails in between ends the job
+    ~Parcels() = default;  // a failure before the end ends the job
 
     [[nodiscard]] double* next_out();  // waits until what was there has left
     void send(int rank, std::int64_t elements);

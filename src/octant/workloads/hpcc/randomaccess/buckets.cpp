@@ -106,7 +106,7 @@ class Buckets final : public Updates {
         done_.words_sent += static_cast<std::int64_t>(out_.size());
     }
 
-    // Tells all that nothing more comes from here, and waits until all have told.
+    // Notifies all ranks that this rank sends no more updates, and waits for the notification of all others.
     void end(Applier<Sequence>& applier) {
         int over = 0;
         while (over == 0) {

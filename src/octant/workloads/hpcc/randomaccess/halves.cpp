@@ -13,7 +13,7 @@ constexpr int tag = 1;
 
 struct Half {
     std::vector<Word> numbers;  // as generated
-    std::vector<Word> out;      // `batch` for each team, one behind the other: mine are applied here
+    std::vector<Word> out;      // `batch` for each team, contiguous: those of this team are applied here
     std::vector<Word> in;       // `batch` for each source
     std::vector<std::size_t> counts;
     std::vector<MPI_Request> receives, sends;

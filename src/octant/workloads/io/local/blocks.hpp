@@ -33,7 +33,7 @@ class Blocks {
     // All blocks between `memory` and the file, to their ends.
     void move_all(std::byte* memory, std::int64_t block) { move_all(memory, block, *engine_, {}); }
     void move_all() { move_all(memory_.data(), block_); }
-    // `meanwhile` is called after each of them was begun, or, in turn, after it has ended.
+    // Calls `meanwhile` after the begin of each transfer (overlapped), or after its end (alternating).
     void move_all_overlapped(std::function<void()> const& meanwhile) {
         move_all(memory_.data(), block_, *engine_, meanwhile);
     }

@@ -140,7 +140,8 @@ class OtherWork {
     std::vector<std::uint64_t> out_, in_;
 };
 
-// The transfers alone, other work alone for as long, both at once, and both in turn; of writes all with the sync.
+// The transfers alone, computation alone for the same time, both overlapped, and both alternating. Writes include the
+// sync.
 template <bool writes>
 class Overlapped {
   public:

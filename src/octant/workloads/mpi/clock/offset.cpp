@@ -72,13 +72,13 @@ class Offsets {
                 Range const least = ahead.of_least_round_trip();
                 if (spoils_ == 0) ahead.add(least.high, least.low - 2, least.high + 1);
                 contradictions_ += ahead.contradictions(least);
-                std::array<double, 2> const told{least.low, least.high};
-                octant::check(MPI_Send(told.data(), 2, MPI_DOUBLE, other, 1, group_.get()));
+                std::array<double, 2> const bounds{least.low, least.high};
+                octant::check(MPI_Send(bounds.data(), 2, MPI_DOUBLE, other, 1, group_.get()));
             } else if (group_.rank() == other) {
                 exchange_readings(group_, other, exchanges_, read_, nullptr);
-                std::array<double, 2> told{};
-                octant::check(MPI_Recv(told.data(), 2, MPI_DOUBLE, 0, 1, group_.get(), MPI_STATUS_IGNORE));
-                found_ = {told[0], told[1]};
+                std::array<double, 2> bounds{};
+                octant::check(MPI_Recv(bounds.data(), 2, MPI_DOUBLE, 0, 1, group_.get(), MPI_STATUS_IGNORE));
+                found_ = {bounds[0], bounds[1]};
             }
         }
     }

@@ -47,8 +47,8 @@ class Skew {
 
     [[nodiscard]] octant::Counts work(std::size_t) const { return {{"synchronisations", group_.rank() == 0 ? 1 : 0}}; }
 
-    // Nobody leaves a barrier before the last one came; nobody goes before the first rank has said when; and without
-    // any method nobody leaves before it came.
+    // Checks that no rank leaves a barrier before the last rank has entered, that no rank starts before the time that
+    // the first rank has sent, and that, without any method, no rank leaves before it has entered.
     octant::Results verify() {
         double early = 0;
         std::string where;

@@ -57,7 +57,7 @@ void allgather_bruck(Call const& call, Bytes scratch) {
     p.copy(p.at(known, ahead * call.count), call.out, p.rank * call.count);
 }
 
-// What is sent: the input, or in place a copy of it, since blocks are received where it stands.
+// The blocks to send: the input, or for in-place calls a copy of it, since received blocks overwrite the input.
 std::byte const* blocks_to_send(Party const& p, Call const& call, Bytes scratch) {
     if (call.in != MPI_IN_PLACE) return static_cast<std::byte const*>(call.in);
     p.copy(call.out, scratch.data(), p.size * call.count);

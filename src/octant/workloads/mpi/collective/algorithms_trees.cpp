@@ -8,7 +8,7 @@ namespace {
 
 std::size_t nothing(Call const&) { return 0; }
 
-// ⌈log2 P⌉ rounds: in each, everybody tells who is a power of two ahead (Hensgen, Finkel, Manber 1988).
+// ⌈log2 P⌉ rounds: in round k, every rank notifies the rank 2^k above it (Hensgen, Finkel, Manber 1988).
 void barrier_dissemination(Call const& call, Bytes) {
     Party const p(call);
     for (int distance = 1; distance < p.size; distance *= 2)

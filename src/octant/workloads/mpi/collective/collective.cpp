@@ -365,7 +365,7 @@ void Collective::step() {
     start();
     {
         auto const inner = context_.phase(whole_computing);
-        overlap_->compute_beside(request_);
+        overlap_->compute_and_test(request_);
     }
     auto const inner = context_.phase(whole_wait);
     octant::check(MPI_Wait(&request_, MPI_STATUS_IGNORE));

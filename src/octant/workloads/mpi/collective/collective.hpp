@@ -13,7 +13,8 @@
 
 namespace collective {
 
-// Our own over point-to-point, by pattern and name: the choices of the knob `algorithm` beside the library's.
+// Octant's algorithms over point-to-point messages, by pattern and name: the choices of the knob `algorithm` in
+// addition to `library`.
 [[nodiscard]] std::span<octant::Algorithm const> algorithms();
 
 // Elements of each rank's block, `total` together: "equal"; "linear", from 0 to twice the mean in an order that the
@@ -21,8 +22,8 @@ namespace collective {
 [[nodiscard]] std::vector<std::size_t> block_counts(std::string const& kind, std::size_t total, std::size_t size,
                                                     std::uint64_t seed);
 
-// How a library could be wrong, for tests: a rank's contribution is missing, a block stands where another should, the
-// first rank's data stand where others' should, operands are taken in the opposite order.
+// Errors of a library, injected by tests: the contribution of a rank is missing, a block is replaced by another one,
+// all data are those of the first rank, the order of the operands is reversed.
 enum class Spoilt { not_at_all, without_last, other_block, only_first, reversed };
 
 enum class How { blocking, nonblocking, persistent };
@@ -80,7 +81,7 @@ class Collective {
     void compare(Layout const& layout, std::byte const* out, int pass, octant::Mismatch& found) const;
     void compare_piece(Block const& piece, std::size_t length, std::byte const* out, int pass,
                        octant::Mismatch& found) const;
-    [[nodiscard]] std::vector<Block> looked_at(Block const& block) const;
+    [[nodiscard]] std::vector<Block> checked_parts(Block const& block) const;
     void fill_input(std::byte* to, Block const& input, std::vector<std::size_t> const& counts, int pass) const;
 
     octant::Context& context_;

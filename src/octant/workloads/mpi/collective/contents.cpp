@@ -32,7 +32,7 @@ void multiply(void* in, void* into, int* length, MPI_Datatype*) {
 
 template <class T>
 struct Value {
-    // Blocks of as many elements as there are values are told apart by the second term.
+    // The second term distinguishes blocks whose length is the number of values.
     static T of(int rank, std::size_t index, int pass, unsigned values) {
         std::size_t const mixed = 37 * static_cast<std::size_t>(rank) + 7 * index + 101 * (index / values) +
                                   13 * static_cast<std::size_t>(pass);

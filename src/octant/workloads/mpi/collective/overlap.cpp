@@ -17,7 +17,7 @@ Overlap::Overlap(octant::Context& context, std::string const& test, std::functio
 
 void Overlap::compute() { value_ = octant::busy(value_, units_); }
 
-void Overlap::compute_beside(MPI_Request& request) {
+void Overlap::compute_and_test(MPI_Request& request) {
     if (between_tests_ == 0) return compute();
     for (std::int64_t left = units_; left > 0; left -= between_tests_) {
         value_ = octant::busy(value_, std::min(left, between_tests_));

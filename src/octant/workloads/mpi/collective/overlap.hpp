@@ -15,8 +15,8 @@ class Overlap {
     // collective over the group.
     Overlap(octant::Context& context, std::string const& test, std::function<void()> const& alone);
     void compute();
-    // The same amount, with tests in between.
-    void compute_beside(MPI_Request& request);
+    // The same amount of work, with calls of MPI_Test in between.
+    void compute_and_test(MPI_Request& request);
 
   private:
     std::int64_t units_, between_tests_;  // 0: no tests

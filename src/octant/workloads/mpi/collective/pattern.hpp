@@ -44,7 +44,7 @@ struct Layout {                          // of one rank, in elements
     std::int64_t sent = 0;               // to other ranks, at least
     std::int64_t read = 0, written = 0;  // of the buffers, at least
     std::vector<Block> expected = {};
-    std::optional<Block> own = {};  // of the input, where it stands in the output buffer before the call
+    std::optional<Block> own = {};  // position of the input in the output buffer, for in-place calls
     // Of each block, in their order. `in_counts` is empty where no rank receives a part of the input alone.
     std::vector<std::size_t> in_counts = {}, out_counts = {};
 };

@@ -6,7 +6,8 @@
 namespace collective {
 namespace {
 
-// A rank's whole vector goes in; `expected` comes out. In place it stands in the output buffer, which is as long.
+// The input is the whole vector of a rank, the output `expected`. For in-place calls the input is in the output buffer,
+// which has the same length.
 Layout combined(Shape const& shape, std::vector<Block> const& expected, bool in_place) {
     Layout layout{.in = shape.count, .read = many(shape.count), .expected = expected};
     for (Block const& block : expected) {

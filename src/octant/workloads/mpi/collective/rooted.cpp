@@ -20,7 +20,7 @@ Layout bcast_layout(Shape const& shape) {
     return layout;
 }
 
-// At the root the blocks of all ranks, one behind the other.
+// The root has the blocks of all ranks, in rank order.
 Layout gathered(Shape const& shape, std::vector<std::size_t> const& counts) {
     std::size_t const mine = counts[place(shape.rank)];
     Layout layout{.in = mine, .sent = many(mine), .read = many(mine)};

@@ -20,9 +20,9 @@ std::string sender_of(Block const& block, std::size_t k) {
 
 }  // namespace
 
-// The whole of a block; of one that nobody has the time for, both ends, the middle, and where an int overflows. Sender
-// and receiver of a block find the same places in it, since they depend on its length alone.
-std::vector<Block> Collective::looked_at(Block const& block) const {
+// The parts of a block that are compared: all of it, or of a long block both ends, the middle, and the position where
+// an int overflows. They depend only on the length of the block, so that sender and receiver choose the same parts.
+std::vector<Block> Collective::checked_parts(Block const& block) const {
     std::size_t const bytes = contents_.bytes(), piece = most_whole_ / 1024 / bytes, beyond_int = 2 * most_whole_;
     if (block.count * bytes <= most_whole_) return {block};
     std::vector<Block> pieces;
@@ -39,14 +39,14 @@ void Collective::fill_input(std::byte* to, Block const& input, std::vector<std::
     std::size_t begin = 0;
     for (std::size_t const count : counts.empty() ? std::vector<std::size_t>{input.count} : counts) {
         Block const block{input.at + begin, count, input.first, input.last, input.from + begin};
-        for (Block const& piece : looked_at(block)) contents_.fill(to + piece.at * contents_.bytes(), piece, pass);
+        for (Block const& piece : checked_parts(block)) contents_.fill(to + piece.at * contents_.bytes(), piece, pass);
         begin += count;
     }
 }
 
 void Collective::compare(Layout const& layout, std::byte const* out, int pass, octant::Mismatch& found) const {
     for (Block const& block : layout.expected)
-        for (Block const& piece : looked_at(block)) compare_piece(piece, layout.out, out, pass, found);
+        for (Block const& piece : checked_parts(block)) compare_piece(piece, layout.out, out, pass, found);
     std::byte const* const end = out + layout.out * contents_.bytes();
     if (std::any_of(end, end + line_bytes, [](std::byte byte) { return byte != untouched; }))
         found.add("rank " + std::to_string(group_.rank()) + ", beyond element " + std::to_string(layout.out));
@@ -77,7 +77,7 @@ void Collective::compare_piece(Block const& piece, std::size_t length, std::byte
 void Collective::poison(Layout const& layout, std::byte* out, int pass) const {
     std::size_t const bytes = contents_.bytes();
     for (Block const& block : layout.expected)
-        for (Block const& piece : looked_at(block)) {
+        for (Block const& piece : checked_parts(block)) {
             std::byte* const to = out + piece.at * bytes;
             contents_.fill(to, piece, pass);
             std::transform(to, to + piece.count * bytes, to, [](std::byte byte) { return ~byte; });
@@ -88,7 +88,7 @@ void Collective::poison(Layout const& layout, std::byte* out, int pass) const {
 
 void Collective::spoil(Layout const& layout, std::byte* out, int pass) const {
     for (Block const& expected : layout.expected)
-        for (Block block : looked_at(expected)) {
+        for (Block block : checked_parts(expected)) {
             if (spoilt_ == Spoilt::without_last) block.last -= 1;
             if (spoilt_ == Spoilt::other_block) block.from += expected.count;
             if (spoilt_ == Spoilt::only_first) block.first = block.last = 0;
@@ -121,8 +121,8 @@ void Collective::check_pass(int pass, octant::Mismatch& found, std::int64_t& com
     for (Block const& block : wanted.expected) compared += many(block.count);
 }
 
-// Nobody leaves before the last has entered. The last one tells the others when it is about to enter, by messages that
-// are complete only once they are received: who leaves must have got one.
+// Checks that no rank leaves before the last rank has entered. Just before it enters, the last rank sends a synchronous
+// message to the others; each must have received it when it leaves.
 void Collective::check_barrier(octant::Mismatch& found) {
     constexpr int passes = 3, tag = 77, tries = 20;
     constexpr auto late = std::chrono::milliseconds(3);
@@ -130,19 +130,19 @@ void Collective::check_barrier(octant::Mismatch& found) {
         int const last = pass == 1 ? group_.size() - 1 : pass % group_.size();
         bool const am_last = group_.rank() == last;
         choose(pass % turns());
-        MPI_Request told = MPI_REQUEST_NULL;
-        if (!am_last) octant::check(MPI_Irecv(nullptr, 0, MPI_BYTE, last, tag, group_.get(), &told));
+        MPI_Request entered = MPI_REQUEST_NULL;
+        if (!am_last) octant::check(MPI_Irecv(nullptr, 0, MPI_BYTE, last, tag, group_.get(), &entered));
         group_.dissemination_barrier();
         if (am_last) std::this_thread::sleep_for(late);
         for (int rank = 0; am_last && rank < group_.size(); ++rank)
             if (rank != last) octant::check(MPI_Ssend(nullptr, 0, MPI_BYTE, rank, tag, group_.get()));
         if (spoilt_ == Spoilt::not_at_all) execute_run();
         int done = am_last ? 1 : 0;
-        for (int i = 0; i < tries && done == 0; ++i) octant::check(MPI_Test(&told, &done, MPI_STATUS_IGNORE));
+        for (int i = 0; i < tries && done == 0; ++i) octant::check(MPI_Test(&entered, &done, MPI_STATUS_IGNORE));
         if (done == 0 || (spoilt_ != Spoilt::not_at_all && group_.size() == 1))
             found.add("rank " + std::to_string(group_.rank()) + " left before rank " + std::to_string(last) +
                       " had entered");
-        octant::check(MPI_Wait(&told, MPI_STATUS_IGNORE));
+        octant::check(MPI_Wait(&entered, MPI_STATUS_IGNORE));
     }
 }
 

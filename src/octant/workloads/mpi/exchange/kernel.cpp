@@ -99,7 +99,7 @@ class Exchange {
           walked_(context.buffer<std::uint8_t>(partners_.play() ? walked_bytes(context) : 1)) {
         constexpr double most_copies = 5;  // of a message, in windows and attached buffers
         context.claim_outside(most_copies * static_cast<double>(out_.size()));
-        if (*way_.lacks != 0) throw octant::not_in_library(way_.lacks);
+        if (*way_.missing_call != 0) throw octant::not_in_library(way_.missing_call);
         if (way_.name == "partitioned") refuse_idle_ranks(context);
         if (way_.name == "alltoallv" && bytes_ == 0)
             throw octant::Refusal("cannot use protocol=alltoallv with empty messages (none are sent); try bytes=1",
@@ -131,8 +131,8 @@ class Exchange {
                 {"exchanges", partners_.first() ? repeats_ : 0}};
     }
 
-    // Other bytes in each of three exchanges. In the second and the third one side is late: whoever does not wait for
-    // it finds the bytes of the exchange before.
+    // Each of three exchanges has other bytes. One side is late in the second, the other in the third: a rank that does
+    // not wait for it receives the bytes of the previous exchange.
     octant::Results verify() {
         octant::Mismatch wrong;
         if (partners_.play()) {

@@ -40,7 +40,7 @@ class Protocol {  // opened and closed by both sides together
 struct Way {
     std::string name;
     std::unique_ptr<Protocol> (*open)(Pair const& pair);
-    char const* lacks = "";  // a call that the library does not have
+    char const* missing_call = "";  // that the library does not have
 };
 
 template <class Kind>

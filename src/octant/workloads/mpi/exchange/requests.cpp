@@ -54,7 +54,7 @@ class Ready final : public Persistent {
 };
 
 #if OCTANT_HAS_PARTITIONED
-constexpr char const* lacks_partitioned = "";
+constexpr char const* missing_partitioned = "";
 class Partitioned final : public Protocol {
   public:
     explicit Partitioned(Pair const& pair) : Protocol(pair) {
@@ -77,7 +77,7 @@ class Partitioned final : public Protocol {
     std::array<MPI_Request, 2> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 #else
-constexpr char const* lacks_partitioned = "MPI_Psend_init";
+constexpr char const* missing_partitioned = "MPI_Psend_init";
 using Partitioned = Standard;
 #endif
 
@@ -169,7 +169,7 @@ class Neighbour final : public Protocol {  // in a graph where each side's only 
 std::vector<Way> with_requests() {
     return {{"irecv-rsend-ahead", open<Ahead>},     {"bsend-recv", open<BsendRecv>},
             {"irecv-bsend", open<IrecvBsend>},      {"persistent", open<Standard>},
-            {"persistent-ready", open<Ready>},      {"partitioned", open<Partitioned>, lacks_partitioned},
+            {"persistent-ready", open<Ready>},      {"partitioned", open<Partitioned>, missing_partitioned},
             {"neighbour-alltoall", open<Neighbour>}};
 }
 

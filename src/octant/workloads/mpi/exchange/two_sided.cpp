@@ -62,7 +62,7 @@ void sendrecv(Calls c) {
 }
 
 #if OCTANT_HAS_ISENDRECV
-constexpr char const* lacks_isendrecv = "";
+constexpr char const* missing_isendrecv = "";
 void isendrecv(Calls c) {
     Pair const& here = c.here;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -71,7 +71,7 @@ void isendrecv(Calls c) {
     Calls::wait(request);
 }
 #else
-constexpr char const* lacks_isendrecv = "MPI_Isendrecv";
+constexpr char const* missing_isendrecv = "MPI_Isendrecv";
 void isendrecv(Calls) {}
 #endif
 
@@ -161,7 +161,7 @@ std::vector<Way> two_sided() {
             {"irecv-rsend", open<Anew<irecv_rsend>>},
             {"irecv-isend", open<Anew<irecv_isend>>},
             {"isend-irecv", open<Anew<isend_irecv>>},
-            {"isendrecv", open<Anew<isendrecv>>, lacks_isendrecv},
+            {"isendrecv", open<Anew<isendrecv>>, missing_isendrecv},
             {"replace", open<Replace>},
             {"ordered", open<Anew<ordered>>},
             {"ssend-ordered", open<Anew<ssend_ordered>>},

@@ -17,7 +17,7 @@ struct Data {
     int block;  // elements
     int total;  // block * ranks
     Buffer<std::int32_t> send, result, spare;
-    std::vector<int> counts, places;  // of the v-forms: `block` each, one behind the other
+    std::vector<int> counts, places;  // of the v-variants: `block` elements each, contiguous
     MPI_Datatype strided;             // `total` elements, every second one of a buffer
     std::vector<MPI_Request> persistent = {};
 };

@@ -36,9 +36,10 @@ Folder::Folder(octant::Context& context, std::int64_t bytes)
     if (in_memory_) context.notes.emplace_back("memory_copy", system.name + " " + system.caching);
 }
 
-// Nobody has a file of this name: process and moment are in it, and it is made only if there is none. Where a launch is
-// killed, who started it removes what the marker names, or whoever next measures into the same store. The file cannot
-// lose its name once it is open: libraries open a second one beside it for the shared pointer, and checks open it anew.
+// The name of the file is unique: it contains the process and the time, and an existing file is never used. If a launch
+// is killed, the files of its marker are removed by the process that started it, or by the next run with the same
+// store. The file keeps its name while it is open: libraries open a second file for the shared pointer, and checks
+// reopen it.
 void Folder::set_up() {
     auto const own = static_cast<std::int64_t>(getpid()) << 40 ^ octant::now_ns();
     std::array<char, 24> name{};
@@ -56,7 +57,7 @@ void Folder::set_up() {
     name_ = name.data();
 }
 
-// MPI removes what it closes; this is for what it did not close, and for files of the library's own beside ours.
+// Removes the files that MPI did not close and remove, and the additional files of the library.
 Folder::~Folder() {
     if (context_.group.rank() != 0 || name_.empty()) return;
     std::error_code ignored;

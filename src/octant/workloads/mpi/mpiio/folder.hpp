@@ -1,5 +1,4 @@
-// Where the files of a point are, under names that nobody else has; what a killed process leaves of them a marker
-// names.
+// The files of a point, with unique names. A marker lists the files, so that those of a killed process can be removed.
 #pragma once
 
 #include "octant/context.hpp"

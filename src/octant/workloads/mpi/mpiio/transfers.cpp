@@ -79,7 +79,7 @@ Transfers::Transfers(octant::Context& context)
     context.watched = {memory_.mapping().bytes()};
 }
 
-int Transfers::stands_for() const {
+int Transfers::verified_rank() const {
     if (!spec_.alone) return (group_.rank() + 1) % group_.size();
     return group_.rank() == std::min(1, group_.size() - 1) ? 0 : -1;
 }
@@ -95,7 +95,7 @@ void Transfers::set_up() {
     fill_file(0);
 }
 
-// Blocks of the ranks take turns in the file; each rank sees its own, one behind the other.
+// The blocks of the ranks are interleaved in the file; each rank sees its own blocks as a contiguous file.
 void Transfers::set_view() {
     if (spec_.access != Access::individual || sharing_ == 1) return;
     MPI_Datatype mine = MPI_DATATYPE_NULL, apart = MPI_DATATYPE_NULL;
@@ -107,7 +107,7 @@ void Transfers::set_view() {
     octant::check(MPI_Type_free(&mine));
 }
 
-// Nobody may move the pointer that ranks share, or the end of the file, before all have ended their last transfer.
+// No rank may move the shared file pointer or the end of the file before all ranks have ended their last transfer.
 void Transfers::prepare() {
     group_.barrier();
     if (!plays()) return;
@@ -207,7 +207,7 @@ void Transfers::sync() {
 
 // What is to be read, written by other ranks than those that read it.
 void Transfers::fill_file(int pass) {
-    int const other = stands_for();
+    int const other = verified_rank();
     if (other >= 0) {
         File const file(MPI_COMM_SELF, folder_.path(file_of(other)), MPI_MODE_RDWR);
         std::vector<std::uint8_t> bytes(static_cast<std::size_t>(bytes_));
@@ -274,7 +274,7 @@ octant::Results Transfers::verify(std::function<void()> const& move_all) {
     return {{"bytes that differ from the written data, or missing or repeated blocks", wrong_.count(), "1", 0,
              wrong_.where()},
             {"difference from the expected file size", size_off_, "B", 0,
-             "rank " + std::to_string(group_.rank()) + " looked"}};
+             "seen by rank " + std::to_string(group_.rank())}};
 }
 
 // A byte changed, the file one byte short, or two blocks exchanged (without an order: one of them twice), as far apart
@@ -309,7 +309,7 @@ void Transfers::spoil() {
 
 // By another rank than the one that wrote.
 void Transfers::compare_written(int pass) {
-    int const other = stands_for();
+    int const other = verified_rank();
     std::vector<std::int64_t> found;
     bool const any_order = spec_.access == Access::shared && !spec_.collective;
     if (other >= 0) {
@@ -378,8 +378,8 @@ bool Transfers::is(std::span<std::uint8_t const> bytes, Block block, int pass) c
     return differs.count() == 0;
 }
 
-// A number that no other block has, in any pass; where it has no room in a block, that of the first byte, which stands
-// for all that are equal.
+// A unique number of a block, over all passes. If a block is too short for it, the value of the first byte, which is
+// common to several blocks.
 std::int64_t Transfers::name_of(Block block, int pass) const {
     if (static_cast<std::size_t>(bytes_) < head_bytes)
         return octant::pattern_byte(block.rank, 0, pass * count_ + block.number);
@@ -401,7 +401,7 @@ std::int64_t Transfers::found_in(std::span<std::uint8_t const> bytes, int pass) 
     return -1;
 }
 
-// Of all ranks together every block is there once, whoever has it.
+// Checks that every block occurs exactly once over all ranks.
 void Transfers::compare_any_order(std::vector<std::int64_t> const& found, int pass) {
     auto const all = group_.gather(found);
     if (group_.rank() != 0) return;

@@ -18,7 +18,7 @@ namespace mpiio {
 
 [[nodiscard]] std::vector<octant::Knob> knobs();
 
-class File {  // owns an MPI_File; where one rank has failed, nobody waits for all to close it
+class File {  // owns an MPI_File; after a failure it is not closed, since closing is collective
   public:
     File(MPI_Comm comm, std::string const& path, int mode) : exceptions_(std::uncaught_exceptions()) {
         octant::check(MPI_File_open(comm, path.c_str(), mode, MPI_INFO_NULL, &handle_));
@@ -87,8 +87,8 @@ class Transfers {
     void compare(std::span<std::uint8_t const> bytes, Block with, int pass);
     [[nodiscard]] bool is(std::span<std::uint8_t const> bytes, Block block, int pass) const;
     [[nodiscard]] int file_of(int rank) const noexcept { return spec_.access == Access::own_file ? rank : 0; }
-    // The rank whose blocks this one handles in a verification, since it is not the one that moves them; -1: none.
-    [[nodiscard]] int stands_for() const;
+    // The rank whose blocks this rank verifies, which is never itself; -1: none.
+    [[nodiscard]] int verified_rank() const;
     void write(int k);
     void read(int k);
     void set_view();

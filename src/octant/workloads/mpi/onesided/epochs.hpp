@@ -34,7 +34,7 @@ class Epochs {
     // Before the first step and after the last one; what is put is in place after close() and a barrier.
     void open() const;
     void close() const;
-    void abandon() const noexcept;  // as close(), where nobody can be told that it failed
+    void abandon() const noexcept;  // as close(), without a report of errors
     // Around the operations of a step; where there is an epoch for each target, those around one target's.
     void begin() const {
         if (completion_ != Completion::flush && completion_ != Completion::fence) begin_with_targets();

@@ -14,7 +14,7 @@ struct Link {            // an operation of this rank, once in each round
 };
 
 struct Links {
-    std::vector<Link> out;     // those of one target stand one behind the other
+    std::vector<Link> out;     // sorted by target
     std::vector<int> sources;  // by region of this rank's window: the rank that alone reaches it; none: all reach it
     std::size_t regions = 1;   // of every rank's window
     [[nodiscard]] std::vector<int> targets() const;  // each once

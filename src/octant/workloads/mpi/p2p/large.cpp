@@ -8,8 +8,8 @@
 namespace p2p {
 namespace {
 
-constexpr std::size_t part = std::size_t{1} << 20U;        // of the datatype, where counts are ints
-constexpr std::size_t looked_at = std::size_t{64} << 10U;  // bytes at each place that is compared
+constexpr std::size_t part = std::size_t{1} << 20U;             // of the datatype, where counts are ints
+constexpr std::size_t compared_bytes = std::size_t{64} << 10U;  // bytes at each place that is compared
 constexpr std::size_t beyond_int = std::size_t{1} << 31U;
 
 // So many bytes as one item: parts, and what is left. MPI_BYTE where the library counts beyond ints.
@@ -79,7 +79,7 @@ class Large {
         octant::Mismatch contents, lengths;
         if (pair_.plays && !pair_.calls) {
             for (std::size_t const first : first_)
-                contents.compare({place_.data() + first, std::min(looked_at, bytes_ - first)}, group_.rank(), 0,
+                contents.compare({place_.data() + first, std::min(compared_bytes, bytes_ - first)}, group_.rank(), 0,
                                  iteration_, first, bytes_);
             if (arrived_ != static_cast<MPI_Count>(bytes_))
                 lengths.add("rank " + std::to_string(group_.rank()) + ", " + std::to_string(arrived_) + " of " +
@@ -92,8 +92,8 @@ class Large {
 
   private:
     static std::vector<std::size_t> places(std::size_t bytes) {
-        if (bytes <= looked_at) return {0};
-        std::vector<std::size_t> found = {0, bytes / 2, bytes - looked_at};
+        if (bytes <= compared_bytes) return {0};
+        std::vector<std::size_t> found = {0, bytes / 2, bytes - compared_bytes};
         if (bytes > beyond_int) found.push_back(beyond_int - 1);
         return found;
     }
@@ -101,7 +101,7 @@ class Large {
     // Contents to send, or what must be gone when they have arrived.
     void write() {
         for (std::size_t const first : first_) {
-            std::span<std::uint8_t> const bytes{place_.data() + first, std::min(looked_at, bytes_ - first)};
+            std::span<std::uint8_t> const bytes{place_.data() + first, std::min(compared_bytes, bytes_ - first)};
             if (pair_.calls)
                 octant::fill_pattern(bytes, 0, iteration_, first);
             else

@@ -1,4 +1,4 @@
-// Ping-pong beside a queue of other messages: what it costs to find the right one.
+// Ping-pong with a queue of other messages: the cost of message matching.
 #include "pingpong.hpp"
 
 namespace p2p {
@@ -8,8 +8,8 @@ enum class Queue { posted, unexpected };
 constexpr int first_tag = 100;  // of the queue: receives that wait for lower ones would take the harness's messages
 constexpr std::size_t entry_bytes = 8;
 
-// Both ranks hold `depth` receives that nothing has matched yet, or `depth` messages that nobody has asked for. The
-// queue is made before the first step and emptied after the last one.
+// Both ranks have `depth` posted receives without a matching message, or `depth` unexpected messages. The queue is
+// filled before the first step and emptied after the last one.
 template <Queue queue>
 class Matching {
   public:

@@ -40,11 +40,11 @@ struct Shape {
     }
 };
 
-// Places for messages, walked through in turn: the same few each time (hot), or all of a stretch of memory (rotating).
+// Buffers for messages, used round-robin: the same few each time (hot), or all of a larger piece of memory (rotating).
 class Places {
   public:
-    // `room`: how many must lie side by side while contents are checked; `hot`: how many are used in turn with hot
-    // buffers. No memory where `room` is 0.
+    // `room`: number of buffers that a check needs at once; `hot`: number of buffers that are used with hot buffers. No
+    // memory is allocated if `room` is 0.
     Places(octant::Context& context, std::size_t extent, std::size_t room, std::size_t hot);
 
     [[nodiscard]] std::size_t next() noexcept {  // the number of a place
@@ -76,7 +76,7 @@ class Messages {
     enum Fault { flipped, shorter, beyond, stale, swapped };
     struct Room {
         std::size_t out = 1, in = 1;          // most messages of a checked step; 0: none
-        std::size_t hot_out = 1, hot_in = 1;  // places in turn with hot buffers
+        std::size_t hot_out = 1, hot_in = 1;  // number of hot buffers
     };
     Messages(octant::Context& context, Room room) : Messages(context, room, one_piece(context)) {}
     Messages(octant::Context& context, Room room, Shape shape);
@@ -149,8 +149,8 @@ struct Ring {
     int right, left;
 };
 
-// What a rank does in a step. IMB's definition of a pattern stands in two counts of the group's first rank: `turns`,
-// by which its time is divided, and `bytes_passed`, from which its bandwidth is made.
+// The operations of a rank in a step. Two counts of the first rank of the group implement IMB's definition of a
+// pattern: its time is divided by `turns`, and its bandwidth is computed from `bytes_passed`.
 [[nodiscard]] octant::Counts counts(octant::Comm const& group, std::int64_t messages, std::int64_t bytes,
                                     std::int64_t turns, std::int64_t passed);
 

@@ -1,5 +1,5 @@
-// Rows with many messages in flight. One acknowledgement from whoever receives closes a sample: without it the sender's
-// time ends when its messages have left.
+// Patterns with many messages in flight. An acknowledgement of the receiver ends a sample: without it, the time of the
+// sender ends before its messages have arrived.
 #include "p2p.hpp"
 
 namespace p2p {
@@ -216,7 +216,7 @@ class Fan {
         return counts(group_, sent, sent * flight_.bytes(), passed, passed * flight_.bytes());
     }
     octant::Results verify() {
-        auto const moved = in_turn();
+        auto const moved = checked_messages();
         auto const none = std::vector<Piece>();
         return flight_.messages().verify(sends() ? moved : none, sends() ? none : moved,
                                          [&](MPI_Status* statuses) { transfer(checked_, statuses); });
@@ -228,8 +228,8 @@ class Fan {
     [[nodiscard]] bool sends() const noexcept { return in != hub(); }
     [[nodiscard]] std::size_t room() const { return static_cast<std::size_t>(checked_ * others_); }
 
-    // The messages of a checked step: at the hub one of each other rank in turn.
-    [[nodiscard]] std::vector<Piece> in_turn() const {
+    // The messages of a checked step. The hub takes one message of each other rank, round-robin.
+    [[nodiscard]] std::vector<Piece> checked_messages() const {
         std::vector<Piece> found;
         for (int i = 0; i < checked_; ++i) {
             if (!hub()) found.push_back({0, in ? i : i * (group_.size() - 1) + group_.rank() - 1});

@@ -1,4 +1,4 @@
-// Every rank exchanges with both neighbours in a ring: in the order of the ranks, or in random orders in turn.
+// Every rank exchanges with both neighbours in a ring: in rank order, or in random orders, one after the other.
 #include "octant/kernel.hpp"
 #include "kernels/pattern.hpp"
 #include "kernels/random.hpp"
@@ -58,7 +58,7 @@ class Ring {
           out_(context.buffer<std::uint8_t>(places_ * stride_)),
           in_(context.buffer<std::uint8_t>(places_ * stride_)) {
         draw_orders();
-        // What nobody has written is the kernel's page of zeros, which stays in the cache.
+        // Memory that was never written maps to the zero page of the operating system, which stays in the cache.
         if (context.knobs.word("buffers") != "zero") std::ranges::fill(out_.span(), std::uint8_t{1});
         std::ranges::fill(in_.span(), std::uint8_t{2});
         context.watched = {out_.mapping().bytes(), in_.mapping().bytes()};

@@ -34,11 +34,12 @@ void begin_together() {
         Clock::time_point((now + milliseconds(20)) / milliseconds(100) * milliseconds(100) + milliseconds(100)));
 }
 
-// Keeps the ranks of a node apart while nobody can ask who else is here: the launcher has told each its number.
+// Binds each rank of a node to another hardware thread, by the local rank that the launcher has set: MPI cannot be used
+// yet to find out which ranks are on this node.
 class OwnHardwareThread {
   public:
     OwnHardwareThread() : before_(octant::allowed_cpus()) {
-        auto const* const variable = octant::bind::telling_variable();
+        auto const* const variable = octant::bind::local_rank_variable();
         if (variable == nullptr || before_.size() < 2) return;
         std::size_t const number = *octant::bind::whole_number(std::getenv(variable->name));
         static_cast<void>(octant::allow_cpus({before_[number % before_.size()]}));

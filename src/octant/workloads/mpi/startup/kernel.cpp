@@ -33,10 +33,11 @@ class FirstMessages {
                 octant::Exit::not_supported);
     }
 
-    // The first repetition tells what was found after MPI_Init. Each sends one message more to every other rank.
+    // The first repetition records the values that were measured after MPI_Init. Each repetition sends another message
+    // to every other rank.
     void step() {
-        if (!told_) tell();
-        told_ = true;
+        if (!is_recorded_) record_contacts();
+        is_recorded_ = true;
         startup::meet_all(context_.group, static_cast<std::size_t>(found_.bytes), nullptr, false);
     }
 
@@ -54,7 +55,7 @@ class FirstMessages {
     void corrupt(std::size_t) { spoilt_ = true; }
 
   private:
-    void tell() {
+    void record_contacts() {
         for (startup::Contact const& one : found_.met) {
             context_.record(first, one.first_s);
             context_.record(steady, one.steady_s);
@@ -67,7 +68,7 @@ class FirstMessages {
 
     octant::Context& context_;
     startup::Contacts found_;
-    bool told_ = false;
+    bool is_recorded_ = false;
     bool spoilt_ = false;
 };
 

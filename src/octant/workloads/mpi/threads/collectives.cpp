@@ -78,7 +78,7 @@ struct Barrier {
     static constexpr char const* check_name = "ranks that left before the last had entered";
     static std::int64_t bytes_sent(Call const&) { return 0; }
     static void run(Lane& lane, Call const&) { octant::check(MPI_Barrier(lane.comm)); }
-    // Each rank in turn comes late. Ranks of several hosts have no clock in common.
+    // Delays one rank after the other. Ranks on different hosts have no common clock.
     static void check(Lanes& lanes, Call const& call) {
         bool const one_host = call.group.node().size() == call.group.size();
         constexpr std::int64_t late_ns = 200'000;

@@ -26,7 +26,7 @@ std::vector<octant::Role> caller_and_answerer() {
     return {{.name = "caller"}, {.name = "answerer", .timed = false}, {.name = "idle", .timed = false}};
 }
 
-struct Call {  // what an operation needs beside its lane
+struct Call {  // the arguments of an operation in addition to its lane
     Partners const& partners;
     int bytes, window;
 };

@@ -30,9 +30,9 @@ struct Lines {
 // The first line of a chain in random order through all lines; all values are zero.
 Line const* link(Lines& lines);
 
-// Both sides of `trips` round trips, each of which adds two to the count that is handed over, `from` before. They
-// return the count as it is then: of `handover` each pass adds one to what was found; `exchange` takes the next number
-// alone, and waits for ever where another one comes.
+// Both sides of `trips` round trips. Each trip adds two to the count, which begins at `from`. They return the final
+// count. With `handover`, each pass adds one to the value that it finds; `exchange` accepts only the next number, and
+// hangs if another one arrives.
 std::uint64_t call(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips);
 std::uint64_t answer(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips);
 

@@ -100,7 +100,7 @@ class Sharing {
                     add(mine);
                     --left_;
                 });
-        } catch (...) {  // those that are there wait for the start, and nobody else would end them
+        } catch (...) {  // release the helpers that wait for the start
             go_.store(true, std::memory_order_release);
             for (std::size_t i = 0; i < there; ++i) static_cast<void>(helpers_[i]->finished());
             throw;

@@ -1,4 +1,4 @@
-// A chain of additions, which take a cycle each: beside other phases of a step it tells the clock that they had.
+// A chain of additions, which take one cycle each: as a phase of a step, it measures the core clock.
 #pragma once
 
 #include "octant/kernel.hpp"

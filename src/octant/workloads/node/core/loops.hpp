@@ -9,7 +9,8 @@ namespace core {
 inline constexpr long links = 32;          // of each chain in a turn
 inline constexpr int most_elements = 384;  // chains x lanes, in single precision at 512 bits
 
-// `turns` turns of all chains, whose states lie one behind the other; every turn has `links` operations of each chain.
+// `turns` iterations over all chains, whose states are contiguous. Every iteration has `links` operations of each
+// chain.
 using Run = void (*)(void* state, long turns);
 
 struct Loop {
@@ -39,7 +40,7 @@ struct Floating {  // what a vector width offers
 
 // More than latency times units on all processors in scope, in the registers that there are.
 template <int bits>
-inline constexpr int chains_beside = !octant::x86 || bits == 512 ? 24 : 12;
+inline constexpr int parallel_chains = !octant::x86 || bits == 512 ? 24 : 12;
 
 template <class V>
 inline void opaque(V& value) {  // the compiler must neither know the value nor move, merge or drop the work
@@ -50,7 +51,7 @@ inline void opaque(V& value) {  // the compiler must neither know the value nor 
 #endif
 }
 
-// Each operation takes x and two constants with full mantissas; a chain's end tells how many links it had.
+// Each operation takes x and two constants with full mantissas; the final value determines the length of the chain.
 struct Add {
     static constexpr double a = 0x1.921fb54442d18p-17, b = 0;
     template <class V>
@@ -155,9 +156,9 @@ void one_by_one(void* state, long turns) {
 template <class Op, class Real, int bits>
 Loop loop(bool many) {
     using V = octant::Vector<Real, bits == 0 ? 8 * static_cast<int>(sizeof(Real)) : bits>;
-    constexpr int lanes = static_cast<int>(sizeof(V) / sizeof(Real)), beside = chains_beside<bits>;
+    constexpr int lanes = static_cast<int>(sizeof(V) / sizeof(Real)), chains = parallel_chains<bits>;
     Run const plain = one_by_one<Op, Real>;
-    return many ? Loop{run_chains<Op, Real, V, beside>, plain, beside, lanes}
+    return many ? Loop{run_chains<Op, Real, V, chains>, plain, chains, lanes}
                 : Loop{run_chains<Op, Real, V, 1>, plain, 1, lanes};
 }
 

@@ -1,4 +1,5 @@
-// pattern=operations: chains of one operation. One chain tells its latency, many side by side the throughput.
+// pattern=operations: chains of one operation. One chain measures the latency, many independent chains the
+// throughput.
 #include "rows.hpp"
 #include "words.hpp"
 
@@ -101,7 +102,7 @@ class Operations {
         return {{"operations", named_.name == "nop" ? each * operations_of_a_nop : each}};
     }
 
-    // Each element of each chain, bit for bit, against the same operations one behind the other.
+    // Compares each element of each chain, bit for bit, with the same operations in sequence.
     octant::Results verify() {
         for (std::size_t t = 0; t < lanes_.size() && !corrupted_; ++t) chunk(static_cast<int>(t), 0);
         double wrong = 0;

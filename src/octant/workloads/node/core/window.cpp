@@ -37,7 +37,7 @@ constexpr std::array<int, sizes> fillers() {
     return found;
 }
 
-// Instructions of this processor, one behind the other.
+// A sequence of machine instructions of this processor.
 class Text {
   public:
     void put(std::initializer_list<int> bytes) {

@@ -12,7 +12,7 @@ using octant::Context;
 using octant::Exit;
 using octant::Refusal;
 
-// The one that the system puts beside its BLAS.
+// The LAPACK of the system, for its BLAS.
 constexpr char const* lapack_of_system = "liblapack.so.3";
 
 constexpr std::int64_t most_rows = 46'340;
@@ -92,7 +92,7 @@ class Solver {
     void corrupt(std::size_t check) { spoilt_ = check; }
 
   private:
-    // Refuses what vectors and work space would not fit beside before the matrices are made.
+    // Refuses matrices that do not fit into memory together with vectors and work space, before they are allocated.
     static std::size_t claimed(Context& context) {
         std::int64_t const n = context.knobs.integer("n");
         context.claim_outside(static_cast<double>(Routine::more(n)) * sizeof(double));

@@ -13,9 +13,9 @@ namespace lapack {
 inline constexpr double bound = 30;  // of errors, in units of the order times the relative precision
 
 // Each has: the name of its function; `flops(n)`; `work(n)`, the numbers of work space whose count LAPACK takes as an
-// integer, and `more(n)`, all that it takes beside two matrices, where these grow with n²; a constructor that takes its
-// work space; `fill`, the matrix; `run`, which overwrites it and returns what the library reports (0: all is well);
-// `check`, of the result against the matrix as it was; `spoil`, which falsifies what one of these checks looks at.
+// integer, and `more(n)`, all memory in addition to two matrices, if it grows with n²; a constructor that takes its
+// work space; `fill`, the matrix; `run`, which overwrites it and returns the status of the library (0: success);
+// `check`, of the result against the original matrix; `spoil`, which falsifies the input of one of these checks.
 
 struct SmallWork {  // of a few columns
     static constexpr std::int64_t work(std::int64_t) { return 0; }

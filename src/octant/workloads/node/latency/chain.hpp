@@ -15,7 +15,8 @@ namespace latency {
 
 class alignas(64) Chain {
   public:
-    // What chains over so many lines take beside them: their order, and when it is checked a bit for each line.
+    // Memory of chains over `lines` cache lines in addition to the lines: their order, and a bit for each line during
+    // the check.
     [[nodiscard]] static double bytes_for(std::size_t lines) noexcept {
         return (sizeof(std::uint32_t) + 0.125) * static_cast<double>(lines);
     }

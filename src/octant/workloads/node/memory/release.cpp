@@ -51,7 +51,7 @@ std::int64_t bytes_there(std::byte const* begin, std::byte const* end) {
     return static_cast<std::int64_t>(there) * static_cast<std::int64_t>(page);
 }
 
-// What glibc takes for a block: a word beside it, in multiples of two words, at least four.
+// Memory of a block in glibc: one additional word, rounded up to two words, at least four words.
 double Region::bytes_for(Way way, std::int64_t bytes, std::int64_t block) noexcept {
     if (maps(way)) return static_cast<double>(bytes);
     constexpr std::int64_t word = sizeof(void*);

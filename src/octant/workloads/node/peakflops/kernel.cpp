@@ -61,9 +61,9 @@ class PeakFlops {
     // The clock while the units are busy; the harness times both.
     std::int64_t cycles(int lane, int which) {
         if (which == 0)
-            turn(lane, &peakflops::Set<double>::beside_few, &peakflops::Set<float>::beside_few);
+            turn(lane, &peakflops::Set<double>::with_few_additions, &peakflops::Set<float>::with_few_additions);
         else
-            turn(lane, &peakflops::Set<double>::beside_many, &peakflops::Set<float>::beside_many);
+            turn(lane, &peakflops::Set<double>::with_many_additions, &peakflops::Set<float>::with_many_additions);
         return turns_a_chunk * (loops_.chains * (which == 0 ? 3 : 5) / 4);
     }
 

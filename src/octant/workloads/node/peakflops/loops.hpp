@@ -6,14 +6,14 @@
 
 namespace peakflops {
 
-// Chains side by side: more than latency (4 to 5 cycles) times units (2) on all processors in scope, and they fit into
-// 16 registers beside the two constants; where there are 32 registers, twice as many.
+// Independent chains: more than latency (4 to 5 cycles) times units (2) on all supported processors. With the two
+// constants they fit into 16 registers; with 32 registers there are twice as many.
 template <int bits>
 inline constexpr int chains = !octant::x86 || bits == 512 ? 24 : 12;
 
 // `turns` times x = x * factor + step in every lane of every chain; `state` holds and receives chains x lanes values.
-// Beside them, `additions` dependent integer additions a turn: they take a cycle each, and where they are more than the
-// cycles that the multiply-adds need, the time of a turn tells the clock that the busy core really runs at.
+// In addition, `additions` dependent integer additions per turn, which take one cycle each. If they need more cycles
+// than the multiply-adds, the time of a turn gives the actual clock frequency of the busy core.
 template <class Real>
 using Loop = void (*)(Real* state, Real factor, Real step, long turns);
 
@@ -58,8 +58,9 @@ void multiply_add(Real* state, Real factor, Real step, long turns) {
 template <class Real>
 struct Set {
     Loop<Real> alone;
-    Loop<Real> beside_few;   // chains x 3/4 additions: the chain decides where there are two units, two thirds busy
-    Loop<Real> beside_many;  // chains x 5/4 additions: the chain decides even where there is one unit
+    Loop<Real>
+        with_few_additions;  // chains x 3/4 additions: the chain decides where there are two units, two thirds busy
+    Loop<Real> with_many_additions;  // chains x 5/4 additions: the chain decides even where there is one unit
 };
 
 struct Loops {

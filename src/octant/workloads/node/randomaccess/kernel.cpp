@@ -23,7 +23,7 @@ using Word = std::uint64_t;
 
 constexpr std::int64_t steps = 32;
 constexpr std::int64_t updates = steps * static_cast<std::int64_t>(streams);
-constexpr Word apart = Word{1} << 40U;  // streams never meet: nobody takes 2^40 steps
+constexpr Word apart = Word{1} << 40U;  // streams never overlap: no measurement takes 2^40 steps
 constexpr std::size_t most_ahead = 512;
 constexpr std::size_t slots = most_ahead / streams + 1;  // of a ring: the step that is applied, and those ahead of it
 
@@ -206,7 +206,7 @@ class RandomAccess {
         for (std::size_t stream = 0; stream < streams; ++stream) at[stream] = start(lane, stream);
         make_first(lane);
     }
-    // Where words are asked for ahead, the numbers of the first steps are made before the first chunk.
+    // If words are prefetched, the numbers of the first steps are generated before the first chunk.
     void make_first(int lane) {
         Lane& mine = lanes_[static_cast<std::size_t>(lane)];
         mine.made = 0;

@@ -40,13 +40,13 @@ template <class Real>
 constexpr double rounding = std::is_same_v<Real, float> ? 1e-5 : 1e-13;
 constexpr double of_eighth_order = 1e-5;  // of fourth order it is twice as much in the last step alone
 
-// A grid beside the one that is timed, that is gone through in the same way, in blocks of which there are several.
+// A small grid for verification, which is updated in the same way as the timed grid, in several blocks.
 template <class Real>
-struct Beside {
+struct CheckGrid {
     std::vector<std::vector<Real>> memory;
     Grid<Real> grid;
 
-    Beside(Way<Real> const& way, Size size) : memory(arrays(way, size)), grid(of(way, size, memory)) {}
+    CheckGrid(Way<Real> const& way, Size size) : memory(arrays(way, size)), grid(of(way, size, memory)) {}
 
     static std::vector<std::vector<Real>> arrays(Way<Real> const& way, Size size) {
         constexpr std::size_t line = 64 / sizeof(Real);
@@ -83,26 +83,26 @@ template <class Real>
 double worst_of_small(Way<Real> const& way, bool spoilt) {
     Size const size{edge, edge, edge};
     Scattered const start{size};
-    Beside<Real> beside(way, size);
+    CheckGrid<Real> check(way, size);
     Box const all{{0, 0, 0}, {edge - 1, edge - 1, edge - 1}};
     Reference<Real> reference(all, start);
-    begin(way.context, beside.grid, start, way.levels);
+    begin(way.context, check.grid, start, way.levels);
     std::ptrdiff_t const passes = passes_of(way.plan, least_steps);
     for (std::ptrdiff_t i = 0; i < passes; ++i) {
-        pass(way.context, beside.grid);
-        if (spoilt && i == passes / 2) make_stale(beside.grid);
+        pass(way.context, check.grid);
+        if (spoilt && i == passes / 2) make_stale(check.grid);
         for (std::ptrdiff_t step = 0; step < way.plan.depth; ++step) reference.step(all);
     }
     double worst = 0, largest = 0;
     Reference<Real>::each(all, [&](std::ptrdiff_t x, std::ptrdiff_t y, std::ptrdiff_t z) {
         double const expected = reference.value(x, y, z);
-        octant::keep_worst(worst, std::abs(beside.grid.value(x, y, z) - expected));
+        octant::keep_worst(worst, std::abs(check.grid.value(x, y, z) - expected));
         largest = std::max(largest, std::abs(expected));
     });
     return worst / largest;
 }
 
-// Corners, and places beside the borders of blocks and of lanes.
+// Corners, and places next to the borders of blocks and of lanes.
 std::vector<std::array<std::ptrdiff_t, 3>> places_of(Size size, Plan const& plan) {
     std::ptrdiff_t const y = std::min(plan.tile, size.y - 1), z = size.z / plan.lanes;
     return {{0, 0, 0},
@@ -136,26 +136,26 @@ double worst_of_timed(Way<Real> const& way, Grid<Real>& grid, bool spoilt) {
 template <class Real>
 double worst_of_wave(Way<Real> const& way, bool spoilt) {
     Size const size{wave_edge, wave_edge, wave_edge};
-    Beside<Real> beside(way, size);
-    begin(way.context, beside.grid, PlaneWave{}, way.levels);
+    CheckGrid<Real> check(way, size);
+    begin(way.context, check.grid, PlaneWave{}, way.levels);
     std::ptrdiff_t const passes = passes_of(way.plan, few_steps), steps = passes * way.plan.depth;
-    for (std::ptrdiff_t i = 0; i < passes; ++i) pass(way.context, beside.grid);
+    for (std::ptrdiff_t i = 0; i < passes; ++i) pass(way.context, check.grid);
     std::ptrdiff_t const low = reach * steps, high = wave_edge - reach * steps;
     if (spoilt) {  // a corner, as derivatives of fourth order make it: it differs most where the wave is highest
-        Shape const& shape = beside.grid.shape();
-        Real const* const p = beside.grid.level(1) + shape.at(low, low, low);
+        Shape const& shape = check.grid.shape();
+        Real const* const p = check.grid.level(1) + shape.at(low, low, low);
         constexpr double fourth[] = {3 * -5.0 / 2, 4.0 / 3, -1.0 / 12, 0, 0};
         double change = (fourth[0] - weights[0]) * *p;
         for (std::ptrdiff_t const stride : {std::ptrdiff_t{1}, shape.pitch, shape.plane})
             for (std::ptrdiff_t k = 1; k <= reach; ++k)
                 change += (fourth[k] - weights[k]) * (p[-k * stride] + p[k * stride]);
-        beside.grid.value(low, low, low) += static_cast<Real>(PlaneWave::everywhere * change);
+        check.grid.value(low, low, low) += static_cast<Real>(PlaneWave::everywhere * change);
     }
     double worst = 0;
     Box const middle{{low, low, low}, {high - 1, high - 1, high - 1}};
     Reference<Real>::each(middle, [&](std::ptrdiff_t x, std::ptrdiff_t y, std::ptrdiff_t z) {
         double const expected = PlaneWave::after(static_cast<double>(steps), x, y, z);
-        octant::keep_worst(worst, std::abs(beside.grid.value(x, y, z) - expected));
+        octant::keep_worst(worst, std::abs(check.grid.value(x, y, z) - expected));
     });
     return worst;
 }
@@ -164,20 +164,19 @@ double worst_of_wave(Way<Real> const& way, bool spoilt) {
 template <class Real>
 double unlike_their_mirror(Way<Real> const& way, bool spoilt) {
     Size const size{edge, edge, edge};
-    Beside<Real> beside(way, size);
-    begin(way.context, beside.grid, Mirrored{{size}}, way.levels);
-    for (std::ptrdiff_t i = 0; i < passes_of(way.plan, least_steps); ++i) pass(way.context, beside.grid);
+    CheckGrid<Real> check(way, size);
+    begin(way.context, check.grid, Mirrored{{size}}, way.levels);
+    for (std::ptrdiff_t i = 0; i < passes_of(way.plan, least_steps); ++i) pass(way.context, check.grid);
     if (spoilt) {
-        Real& one = beside.grid.value(edge / 3, edge - 1, edge / 2);
+        Real& one = check.grid.value(edge / 3, edge - 1, edge / 2);
         one = std::nextafter(one, std::numeric_limits<Real>::infinity());
     }
     double unlike = 0;
     Box const all{{0, 0, 0}, {edge - 1, edge - 1, edge - 1}};
     Reference<Real>::each(all, [&](std::ptrdiff_t x, std::ptrdiff_t y, std::ptrdiff_t z) {
-        Real const here = beside.grid.value(x, y, z);
-        bool const alike = here == beside.grid.value(edge - 1 - x, y, z) &&
-                           here == beside.grid.value(x, edge - 1 - y, z) &&
-                           here == beside.grid.value(x, y, edge - 1 - z);
+        Real const here = check.grid.value(x, y, z);
+        bool const alike = here == check.grid.value(edge - 1 - x, y, z) &&
+                           here == check.grid.value(x, edge - 1 - y, z) && here == check.grid.value(x, y, edge - 1 - z);
         unlike += alike ? 0 : 1;
     });
     return unlike;

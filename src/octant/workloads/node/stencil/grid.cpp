@@ -90,7 +90,7 @@ template class Grid<double>;
 std::ptrdiff_t rows_that_fit(Size size, std::size_t element_bytes, Plan plan, std::ptrdiff_t l2_bytes,
                              std::ptrdiff_t l3_bytes) {
     constexpr std::ptrdiff_t around = 2 * reach + 1, least = 8;
-    // Lanes take blocks in turn: each needs some.
+    // Blocks are assigned to the lanes round-robin: each lane needs some.
     std::ptrdiff_t const most =
         plan.depth == 1 || plan.lanes == 1 ? 64 : std::clamp<std::ptrdiff_t>(size.y / (4 * plan.lanes), least, 64);
     std::ptrdiff_t const row = size.x * static_cast<std::ptrdiff_t>(element_bytes), waves = reach * (plan.depth - 1);

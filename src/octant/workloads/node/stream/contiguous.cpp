@@ -43,7 +43,8 @@ class Contiguous {
         context.note_rounded(context.knobs.integer("bytes"), 8 * kind_.arrays * length_ * parts());
     }
 
-    // store=best: all ways to store in turn, on all lanes at once. All ranks choose alike.
+    // store=best: measures all kinds of stores, one after the other, on all lanes at once. All ranks make the same
+    // choice.
     void set_up() {
         if (candidates_.size() == 1) return;
         std::vector<double> least_s(candidates_.size(), std::numeric_limits<double>::infinity());
@@ -88,11 +89,11 @@ class Contiguous {
             }
             guards[l] = a_.guards_written(lane);
         });
-        double most = 0, written_beside = 0;
+        double most = 0, written_outside = 0;
         for (double const error : worst) octant::keep_worst(most, error);
-        for (double const one : guards) written_beside += one;
+        for (double const one : guards) written_outside += one;
         octant::Results found{{"largest difference from the plain loop", most, "1", 0}};
-        if (kind_.has_a()) found.push_back({"elements written outside of the results", written_beside, "1", 0});
+        if (kind_.has_a()) found.push_back({"elements written outside of the results", written_outside, "1", 0});
         return found;
     }
 

@@ -1,6 +1,6 @@
-// The hot loops, once for every vector width. Lengths are multiples of 64 doubles unless told otherwise; what streaming
-// stores write is aligned to the vector, all else to a double. No other header: what is compiled for one instruction
-// set must not leak into the rest of the program.
+// The hot loops, once for every vector width. Lengths are multiples of 64 doubles unless stated otherwise. Targets of
+// streaming stores are aligned to the vector, all other arrays to a double. No other header is included: code for one
+// instruction set must not leak into the rest of the program.
 #pragma once
 
 #include "octant/vector.hpp"
@@ -25,7 +25,7 @@ inline constexpr int most_streams = 64;
 inline constexpr unsigned char written_byte = 0x40;
 inline constexpr double filled = 0x1.0404040404040p+5;
 
-enum class Form { plain, streaming, interleaved };  // interleaved: streaming stores into four pages in turn
+enum class Form { plain, streaming, interleaved };  // interleaved: streaming stores alternate between four pages
 inline constexpr int kernels = 7;                   // in the order of `kinds` in variants.cpp
 
 struct Table {
@@ -70,7 +70,7 @@ struct Loops {
         }
         for (; i < n; i += lanes) body(i);
     }
-    // A line of each of four pages in turn: a core merges the stores of several pages better than those of one.
+    // Alternates between the lines of four pages: a core merges the stores of several pages better than those of one.
     template <class Body, class Ask>
     static void in_pages(std::ptrdiff_t n, Body const& body, Ask const& next) {
         constexpr std::ptrdiff_t pages = 4;
@@ -101,7 +101,8 @@ struct Loops {
 
     template <Form, bool asks>
     static double load(double*, double const* b, double const*, std::ptrdiff_t n, std::ptrdiff_t ahead) {
-        constexpr std::ptrdiff_t partial = 64 / lanes < 8 ? 64 / lanes : 8;  // additions wait for nobody
+        constexpr std::ptrdiff_t partial =
+            64 / lanes < 8 ? 64 / lanes : 8;  // enough independent additions to hide their latency
         V sums[partial] = {};
         for (std::ptrdiff_t i = 0; i < n; i += partial * lanes)
 #pragma GCC unroll 8

@@ -4,7 +4,7 @@
 namespace stream {
 namespace {
 
-constexpr std::ptrdiff_t partial = 8;  // additions wait for nobody
+constexpr std::ptrdiff_t partial = 8;  // enough independent additions to hide their latency
 
 template <bool asks>
 double strided(double const* from, std::ptrdiff_t stride, std::ptrdiff_t loads, std::ptrdiff_t ahead) {

@@ -1,4 +1,4 @@
-// pattern=streams: one thread reads from several places at once, a line of each in turn.
+// pattern=streams: one thread reads several streams, alternating between them after each cache line.
 #include "arrays.hpp"
 #include "rows.hpp"
 

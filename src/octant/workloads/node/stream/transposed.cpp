@@ -48,7 +48,7 @@ class TransposedTiles {
 
     octant::Results verify() {
         if (!corrupted_) redo(n_);
-        std::vector<double> wrong(lanes_.size(), 0.0), beside(lanes_.size(), 0.0);
+        std::vector<double> wrong(lanes_.size(), 0.0), outside(lanes_.size(), 0.0);
         context_.on_each_thread([&](int lane) {
             auto const l = static_cast<std::size_t>(lane);
             for (std::ptrdiff_t row = 0; row < n_; ++row)
@@ -57,15 +57,15 @@ class TransposedTiles {
                     if (column < n_)
                         wrong[l] += found == b_at(index(lane, column * pitch_ + row)) ? 0 : 1;
                     else
-                        beside[l] += found == -1 ? 0 : 1;
+                        outside[l] += found == -1 ? 0 : 1;
                 }
-            beside[l] += a_.guards_written(lane);
+            outside[l] += a_.guards_written(lane);
         });
-        double all_wrong = 0, all_beside = 0;
+        double all_wrong = 0, all_outside = 0;
         for (double const one : wrong) all_wrong += one;
-        for (double const one : beside) all_beside += one;
+        for (double const one : outside) all_outside += one;
         return {{"elements that are not transposed", all_wrong, "1", 0},
-                {"elements written outside of the results", all_beside, "1", 0}};
+                {"elements written outside of the results", all_outside, "1", 0}};
     }
     void corrupt(std::size_t check) {  // the last tile of each band is left out, or the last row has one too many
         redo(check == 0 ? n_ - edge_ : n_);

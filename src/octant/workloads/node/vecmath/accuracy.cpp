@@ -49,8 +49,8 @@ Accuracy accuracy(Function const& function, Spread spread, std::span<double cons
     return summary(std::move(errors), not_rounded);
 }
 
-// The true value is that of the C library's function in double precision: its errors, which the table above tells, are
-// some 2^-29 of what is measured here.
+// The reference is the function of the C library in double precision: its errors, given in the table above, are about
+// 2^-29 of the errors that are measured here.
 Accuracy accuracy(Function const& function, Spread spread, std::span<float const> results) {
     octant::expects(results.size() == truths);
     Entry const entry = scalar_entry(function, false);

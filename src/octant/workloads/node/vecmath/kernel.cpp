@@ -24,7 +24,7 @@ using octant::Context;
 using vecmath::Function;
 using vecmath::Spread;
 
-constexpr double of_neighbour_ulp = 0.001;     // the next number is 1 ulp and what the value lacks away
+constexpr double of_neighbour_ulp = 0.001;     // the distance to the next number is 1 ulp plus the rest of the value
 constexpr std::size_t least_arguments = 4096;  // different ones, whatever the length: no branch is learnt by heart
 enum Check : std::size_t { error, from_libm, specials, control_bits };
 
@@ -34,7 +34,7 @@ std::vector<std::string> names() {
     return all;
 }
 
-// One thread's vectors lie one behind the other; each call takes the next.
+// The vectors of a thread are contiguous; each call takes the next one.
 template <class Real>
 struct Job {
     Function const& function;
@@ -163,7 +163,7 @@ struct Job {
         for (std::size_t i = 0; i < first.size(); ++i) {
             Real const right = vecmath::scalar_value(function, entry, first[i], second[i]);
             if (spoilt && (results[i] == 0 || std::isnan(results[i]))) results[i] = 0;  // as if -0 were 0, and NaN too
-            count += vecmath::is_like(results[i], right, by.promise_ulp + function.libm_ulp) ? 0 : 1;
+            count += vecmath::is_like(results[i], right, by.documented_ulp + function.libm_ulp) ? 0 : 1;
         }
         return count;
     }
@@ -253,10 +253,10 @@ class VecMath {
 
     template <class J>
     octant::Results checked(J& job) {
-        double const promise = job.by.promise_ulp;
+        double const documented = job.by.documented_ulp;
         octant::Results found{
-            {"largest error", job.accuracy(spoilt_ == error).largest_ulp, "ulp", promise + of_neighbour_ulp},
-            {"difference from libm", job.difference(spoilt_ == from_libm), "ulp", promise + job.function.libm_ulp},
+            {"largest error", job.accuracy(spoilt_ == error).largest_ulp, "ulp", documented + of_neighbour_ulp},
+            {"difference from libm", job.difference(spoilt_ == from_libm), "ulp", documented + job.function.libm_ulp},
             {"special values differ", job.unlike(spoilt_ == specials), "1"},
             {"threads whose rounding or zeros were changed", changed_controls(), "1", 0}};
         if (job.by.keeps_specials) found[specials].bound = 0;

@@ -104,7 +104,7 @@ Implementation<Real> of_libm(Function const& function, Wish const& wish) {
     expect_no_path(wish);
     std::string const symbol = std::string(function.name) + (single<Real> ? "f" : "");
     auto found = called<Real>(widths().front(), function, {scalar_entry(function, single<Real>), symbol});
-    found.promise_ulp = function.libm_ulp;
+    found.documented_ulp = function.libm_ulp;
     found.keeps_specials = true;
     return found;
 }
@@ -123,7 +123,7 @@ Implementation<Real> of_libmvec(Function const& function, Wish const& wish) {
                                (function.second == Second::none ? "v_" : "vv_") + function.name +
                                (single<Real> ? "f" : "");
     auto found = called<Real>(width, function, library.first({symbol}));
-    found.promise_ulp = 4;
+    found.documented_ulp = 4;
     return found;
 }
 
@@ -140,7 +140,7 @@ Implementation<Real> of_sleef(Function const& function, Wish const& wish) {
     bool const close = wish.accuracy != "u35";
     auto const names = close ? std::vector<std::string>{name + "_u10", name + "_u05"} : std::vector{name + "_u35"};
     auto found = called<Real>(width, function, library.first(names));
-    found.promise_ulp = close ? 1 : 3.5;
+    found.documented_ulp = close ? 1 : 3.5;
     return found;
 }
 

@@ -20,7 +20,7 @@ template <class Real>
 struct Implementation {
     Loop<Real> loop = nullptr;
     Called called;
-    double promise_ulp = 0;                                  // the largest error by its own documentation
+    double documented_ulp = 0;                                  // the largest error by its own documentation
     bool keeps_specials = false;                             // it promises special values as the C standard has them
     std::vector<std::pair<std::string, std::string>> facts;  // library, symbol, width
 };

@@ -11,7 +11,7 @@ inline constexpr std::size_t truths = 2048;
 
 struct Truth {
     double high;  // the value rounded to double
-    double rest;  // what it lacks, in units in the last place of `high`
+    double rest;  // exact value minus `high`, in units in the last place of `high`
 };
 
 // `part`: functions in their order, for each uniform in value and uniform in exponent.
