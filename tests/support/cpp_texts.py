@@ -105,7 +105,7 @@ class _Parser:
             if sign == closing:
                 break
             if sign == "{" and cases[-1].has_literal and not cases[-1].operand:  # extern "C" {
-                self._keep(cases)
+                self.keep(cases)
                 cases = [_Expression(self.at)]
             if sign in _CLOSING:
                 source += self._parse_brackets(cases[-1], sign)
@@ -114,7 +114,7 @@ class _Parser:
             elif sign == ":" and source.count("?"):
                 cases.append(_Expression(self.at))
             elif sign in _SEPARATORS:
-                self._keep(cases)
+                self.keep(cases)
                 cases, source = [_Expression(self.at)], ""
             else:
                 cases[-1].add(sign)
@@ -129,17 +129,18 @@ class _Parser:
             return source
         if opening == "(" and expression.operand in _CONVERSIONS and any(one.has_literal for one in cases):
             expression.operand = ""
-            texts = [one.render() for one in cases]
-            expression.add_text(texts[0] if len(texts) == 1 else "{" + " | ".join(texts) + "}")
+            texts = [text for one in cases if (text := one.render())]
+            expression.add_text(texts[0] if len(cases) == 1 else "{" + " | ".join(texts) + "}")
             return source
-        self._keep(cases)
+        self.keep(cases)
         if opening == "(" and expression.operand in _CONVERSIONS:
             expression.operand = source[:-1]
         else:
             expression.operand += opening + source
         return source
 
-    def _keep(self, cases: list[_Expression]) -> None:
+    def keep(self, cases: list[_Expression]) -> None:
+        """Collect the texts of complete expressions."""
         self.found += [(one.start, one.render()) for one in cases if one.has_literal]
 
 
@@ -147,5 +148,5 @@ def texts_of(source: str) -> Iterator[str]:
     """Yield the texts of C++ source code in their order."""
     parser = _Parser(source)
     while parser.at < len(parser.tokens):
-        parser._keep(parser.parse_until("")[0])
+        parser.keep(parser.parse_until("")[0])
     yield from (text for _, text in sorted(parser.found))
