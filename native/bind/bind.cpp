@@ -3,7 +3,7 @@
 //
 //   octant-bind [options] [--rank 0 cpus=0-3 threads=0/1/2/3 mem=bind:0 --rank 1 …] -- PROGRAM ARGS…
 //
-//   --rank N            what follows is for the N-th rank of the node; a launcher's variable says which one this is
+//   --rank N            the following options are for local rank N; a variable of the launcher contains the local rank
 //     cpus=LIST         the rank's hardware threads           threads=A/B/…  a set for each OpenMP thread
 //     mem=POLICY        default, local, bind:0+1, interleave:0+1, preferred:0
 //   --local-rank N      do not ask the launcher
@@ -53,7 +53,7 @@ void prepare(Plan const& plan) {
     set_openmp(rank);
 }
 
-// Launchers change exit statuses, and need not pass on what is said on standard error.
+// Launchers change exit statuses, and may discard standard error.
 void record_refusal(std::string const& path, Refusal const& refusal) {
     if (path.empty()) return;
     std::string line = std::to_string(refusal.code()) + ' ' + refusal.what();
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
         refusal_file = plan.refusal;
         prepare(plan);
         if (!plan.report.empty()) guard(plan);
-        NotStarted const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
+        StartError const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
         std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", plan.program[0],
                      failed.reason.c_str());
         return failed.status;

@@ -53,7 +53,7 @@ void Energy::sample() {
             domain.readable = false;
             continue;
         }
-        // After max_energy_range_uj comes 0, as the kernel's own powercap documentation says.
+        // After max_energy_range_uj comes 0, see the powercap documentation of the kernel.
         domain.sum_uj += *counter - domain.last_uj + (*counter < domain.last_uj ? domain.range_uj : 0);
         domain.last_uj = *counter;
     }

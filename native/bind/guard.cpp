@@ -1,11 +1,11 @@
 #include "guard.hpp"
 
 #include "line.hpp"
-#include "looks.hpp"
 #include "lost_time.hpp"
 #include "octant/clock.hpp"
 #include "octant/exit.hpp"
 #include "prepare.hpp"
+#include "process_sampler.hpp"
 #include "processes.hpp"
 #include "start.hpp"
 
@@ -32,13 +32,13 @@ namespace {
 
 constexpr int cannot_run = static_cast<int>(Exit::cannot_run);
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t grace_ns = 2 * second_ns;       // for the program after a signal that ends this process
-constexpr std::int64_t own_end_ns = second_ns / 4;     // for helpers that end when they see the program's end
-constexpr std::int64_t polite_end_ns = second_ns / 2;  // between SIGTERM and SIGKILL of what outlives the program
+constexpr std::int64_t grace_ns = 2 * second_ns;            // for the program after a signal that ends this process
+constexpr std::int64_t descendants_end_ns = second_ns / 4;  // for helpers that end when they see the program's end
+constexpr std::int64_t polite_end_ns = second_ns / 2;       // between SIGTERM and SIGKILL of what outlives the program
 constexpr std::int64_t forced_end_ns =
     10 * second_ns;  // a process that waits for a disk does not end before it is there
 constexpr std::int64_t longest_pause_ns = second_ns / 10;
-constexpr std::size_t most_outlived = 64;  // that are named
+constexpr std::size_t max_survivors = 64;  // that are named
 
 // Seconds after the epoch, to the microsecond.
 double epoch_s() {
@@ -85,7 +85,7 @@ class Signals {
 bool ends(int number) { return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT; }
 
 // A terminal sends its signals to the whole group, in which the program is too.
-bool program_has_it(siginfo_t const& info, pid_t child) {
+bool was_sent_to_program(siginfo_t const& info, pid_t child) {
     return info.si_code == SI_KERNEL && getpgid(child) == getpgrp();
 }
 
@@ -126,7 +126,7 @@ struct Reason {  // why the program was not started, in memory that the child sh
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != guardian) _exit(cannot_run);
     signals.restore();
-    NotStarted const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
+    StartError const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end
     std::fprintf(stderr, "octant-bind: cannot start '%s' (%s); try its full path\n", plan.program[0],
                  failed.reason.c_str());
     if (reason != nullptr) failed.reason.copy(reason->text.data(), reason->text.size() - 1);
@@ -154,20 +154,21 @@ class Children {
     [[nodiscard]] std::int64_t begin_ns() const { return begin_ns_; }
 
     // Waits for the end of the program. A signal that ends this process is passed on to the program, which then has
-    // `grace_ns` to exit. The looker is started when its first look is due.
-    void wait_for_program(Looker& looker) {
-        bool looks = false;
+    // `grace_ns` to exit. The sampler is started when
+    // its first sample is due.
+    void wait_for_program(ProcessSampler& sampler) {
+        bool samples = false;
         for (std::int64_t deadline = -1; !program_ended();) {
             siginfo_t info{};
-            std::int64_t const now = now_ns(), due = looks ? deadline : looker.first_look_ns();
+            std::int64_t const now = now_ns(), due = samples ? deadline : sampler.first_sample_ns();
             int const number = signals_.next(due < 0 ? -1 : std::max<std::int64_t>(due - now, 0), info);
-            if (!looks && now_ns() >= looker.first_look_ns()) {
-                looker.start();
-                looks = true;
+            if (!samples && now_ns() >= sampler.first_sample_ns()) {
+                sampler.start();
+                samples = true;
             }
             if (number == 0 && deadline >= 0 && now_ns() >= deadline) return kill_all();
             if (number == 0 || number == SIGCHLD) continue;
-            if (!program_has_it(info, ended_.pid)) kill(ended_.pid, number);
+            if (!was_sent_to_program(info, ended_.pid)) kill(ended_.pid, number);
             if (!ends(number) || deadline >= 0) continue;
             ended_.stop_signal = number;
             deadline = now_ns() + grace_ns;
@@ -176,18 +177,18 @@ class Children {
 
     // Ends what is left of the program's descendants.
     void end_descendants() {
-        if (all_waited_for(own_end_ns)) return;
+        if (wait_for_all(descendants_end_ns)) return;
         for (auto const& process : descendants(getpid())) {
-            if (ended_.outlived.size() < most_outlived) ended_.outlived.push_back({process.id, process.name});
+            if (ended_.survivors.size() < max_survivors) ended_.survivors.push_back({process.id, process.name});
             kill(process.id, SIGTERM);
         }
-        if (!all_waited_for(polite_end_ns)) kill_all();
+        if (!wait_for_all(polite_end_ns)) kill_all();
     }
 
-    [[nodiscard]] Ended result() {
+    [[nodiscard]] ProgramResult result() {
         getrusage(RUSAGE_CHILDREN, &ended_.used);
         if (!program_ended_) ended_.wall_ns = now_ns() - begin_ns_;
-        if (reason_ != nullptr) ended_.not_started = reason_->text.data();
+        if (reason_ != nullptr) ended_.start_error = reason_->text.data();
         return std::move(ended_);
     }
 
@@ -215,7 +216,7 @@ class Children {
         ended_.known = program_ended_ = true;
     }
 
-    bool all_waited_for(std::int64_t patience_ns) {
+    bool wait_for_all(std::int64_t patience_ns) {
         std::int64_t const deadline = now_ns() + patience_ns;
         while (!reap()) {
             siginfo_t info{};
@@ -229,13 +230,13 @@ class Children {
         return true;
     }
 
-    // Again and again: what starts processes may do so while it is looked at.
+    // Repeats the search: processes may start others in the meantime.
     void kill_all() {
         std::int64_t const deadline = now_ns() + forced_end_ns;
         for (std::int64_t pause_ns = second_ns / 1000; now_ns() < deadline;
              pause_ns = std::min(2 * pause_ns, longest_pause_ns)) {
             for (auto const& process : descendants(getpid())) kill(process.id, SIGKILL);
-            if (all_waited_for(pause_ns)) return;
+            if (wait_for_all(pause_ns)) return;
         }
         ended_.left = descendants(getpid()).size();
     }
@@ -245,7 +246,7 @@ class Children {
     std::int64_t begin_ns_ = 0;
     int status_ = 0;
     bool program_ended_ = false;
-    Ended ended_;
+    ProgramResult ended_;
 };
 
 [[noreturn]] void end_by(int number) {
@@ -263,7 +264,7 @@ class Children {
     _exit(128 + number);
 }
 
-[[noreturn]] void end_as(Ended const& ended) {
+[[noreturn]] void end_as(ProgramResult const& ended) {
     if (ended.stop_signal != 0) end_by(ended.stop_signal);
     if (WIFSIGNALED(ended.status)) end_by(WTERMSIG(ended.status));
     _exit(WEXITSTATUS(ended.status));
@@ -271,12 +272,12 @@ class Children {
 
 // With all that is in it; links are removed and not followed.
 void remove_folder(std::string const& path) {
-    constexpr int most_open = 32;
+    constexpr int max_open = 32;
     auto const remove_one = [](char const* name, struct stat const*, int, FTW*) {
         static_cast<void>(remove(name));
         return 0;
     };
-    nftw(path.c_str(), remove_one, most_open, FTW_DEPTH | FTW_PHYS);
+    nftw(path.c_str(), remove_one, max_open, FTW_DEPTH | FTW_PHYS);
 }
 
 }  // namespace
@@ -298,17 +299,17 @@ void guard(Plan const& plan) {
     Children children(signals);
     children.begin(plan);
     report = close_inherited(report);
-    Looker looker(children.begin_ns(), energy);
-    children.wait_for_program(looker);
+    ProcessSampler sampler(children.begin_ns(), energy);
+    children.wait_for_program(sampler);
     Lost const lost = lost_time.end();
-    Seen seen = looker.end();
+    ProcessRecord record = sampler.end();
     energy.sample();
     children.end_descendants();
-    Ended ended = children.result();
+    ProgramResult ended = children.result();
     ended.mask = mask;
     ended.memory_policy = policy;
     ended.lost = lost;
-    ended.seen = std::move(seen);
+    ended.record = std::move(record);
     std::string const line = line_of(plan, ended, energy.domains());
     if (report >= 0) static_cast<void>(!write(report, line.data(), line.size()));
     if (!plan.remove.empty()) remove_folder(plan.remove);

@@ -12,7 +12,7 @@
 namespace octant::bind {
 namespace {
 
-constexpr std::size_t most_threads = 256;
+constexpr std::size_t max_threads = 256;
 constexpr std::int64_t busy_share = 20;  // a thread with less than 1/20 of the busiest one's CPU time is a helper
 
 double seconds_of(timeval const& time) {
@@ -38,16 +38,16 @@ std::string host() {
 }
 
 // By CPU time, most first.
-std::vector<SeenThread const*> busiest(Seen const& seen) {
-    std::vector<SeenThread const*> threads;
-    for (auto const& [_, thread] : seen.threads) threads.push_back(&thread);
-    std::ranges::stable_sort(threads, std::ranges::greater{}, &SeenThread::cpu_ticks);
-    threads.resize(std::min(threads.size(), most_threads));
+std::vector<ThreadRecord const*> busiest(ProcessRecord const& record) {
+    std::vector<ThreadRecord const*> threads;
+    for (auto const& [_, thread] : record.threads) threads.push_back(&thread);
+    std::ranges::stable_sort(threads, std::ranges::greater{}, &ThreadRecord::cpu_ticks);
+    threads.resize(std::min(threads.size(), max_threads));
     return threads;
 }
 
-void write_given(JsonText& text, Numbers const& mask, std::vector<SeenThread const*> const& threads) {
-    std::vector<SeenThread const*> busy;
+void write_binding(JsonText& text, Numbers const& mask, std::vector<ThreadRecord const*> const& threads) {
+    std::vector<ThreadRecord const*> busy;
     for (auto const* thread : threads)
         if (thread->cpu_ticks * busy_share >= threads.front()->cpu_ticks) busy.push_back(thread);
     text.key("given").open('{');
@@ -62,7 +62,7 @@ void write_given(JsonText& text, Numbers const& mask, std::vector<SeenThread con
     text.close('}');
 }
 
-void write_threads(JsonText& text, std::vector<SeenThread const*> const& threads) {
+void write_threads(JsonText& text, std::vector<ThreadRecord const*> const& threads) {
     text.key("threads").open('[');
     for (auto const* thread : threads) {
         text.open('{');
@@ -71,22 +71,22 @@ void write_threads(JsonText& text, std::vector<SeenThread const*> const& threads
         text.key("cpu_s").number(seconds_of_ticks(thread->cpu_ticks));
         if (!thread->mask.empty()) text.key("mask").word(text_of(thread->mask));
         text.key("seen_on").open('{');
-        for (auto const& [cpu, looks] : thread->seen_on) text.key(std::to_string(cpu)).number(looks);
+        for (auto const& [cpu, samples] : thread->samples_by_cpu) text.key(std::to_string(cpu)).number(samples);
         text.close('}');
         text.close('}');
     }
     text.close(']');
 }
 
-void write_seen(JsonText& text, Seen const& seen, std::vector<SeenThread const*> const& threads) {
-    text.key("looks").number(seen.looks);
-    if (seen.looks == 0) return;
-    text.key("processes").number(seen.most_processes);
+void write_samples(JsonText& text, ProcessRecord const& record, std::vector<ThreadRecord const*> const& threads) {
+    text.key("looks").number(record.samples);
+    if (record.samples == 0) return;
+    text.key("processes").number(record.max_processes);
     write_threads(text, threads);
-    if (seen.huge_bytes < 0) return;
-    text.key("huge_bytes").number(seen.huge_bytes);
+    if (record.huge_bytes < 0) return;
+    text.key("huge_bytes").number(record.huge_bytes);
     text.key("nodes").open('{');
-    for (auto const& [node, bytes] : seen.node_bytes) text.key(std::to_string(node)).number(bytes);
+    for (auto const& [node, bytes] : record.node_bytes) text.key(std::to_string(node)).number(bytes);
     text.close('}');
 }
 
@@ -116,17 +116,17 @@ void write_usage(JsonText& text, rusage const& used) {
     text.key("involuntary_switches").number(used.ru_nivcsw);
 }
 
-void write_end(JsonText& text, Ended const& ended) {
+void write_end(JsonText& text, ProgramResult const& ended) {
     if (WIFSIGNALED(ended.status))
         text.key("signal").number(WTERMSIG(ended.status));
     else if (ended.known)
         text.key("status").number(WEXITSTATUS(ended.status));
-    if (!ended.not_started.empty()) text.key("not_started").word(ended.not_started);
+    if (!ended.start_error.empty()) text.key("not_started").word(ended.start_error);
     if (ended.stop_signal != 0) text.key("stop_signal").number(ended.stop_signal);
     if (ended.left > 0) text.key("left").number(ended.left);
-    if (ended.outlived.empty()) return;
+    if (ended.survivors.empty()) return;
     text.key("outlived").open('[');
-    for (auto const& [pid, name] : ended.outlived) {
+    for (auto const& [pid, name] : ended.survivors) {
         text.open('{');
         text.key("pid").number(pid);
         text.key("name").word(name);
@@ -150,7 +150,7 @@ void write_energy(JsonText& text, std::vector<EnergyDomain> const& domains) {
 
 }  // namespace
 
-std::string line_of(Plan const& plan, Ended const& ended, std::vector<EnergyDomain> const& energy) {
+std::string line_of(Plan const& plan, ProgramResult const& ended, std::vector<EnergyDomain> const& energy) {
     JsonText text;
     text.open('{');
     text.key("kind").word("guard");
@@ -171,10 +171,10 @@ std::string line_of(Plan const& plan, Ended const& ended, std::vector<EnergyDoma
     text.key("wall_s").number(microseconds_kept(ended.wall_ns));
     write_usage(text, ended.used);
     write_end(text, ended);
-    auto const threads = busiest(ended.seen);
-    write_given(text, ended.mask, threads);
+    auto const threads = busiest(ended.record);
+    write_binding(text, ended.mask, threads);
     if (!ended.memory_policy.empty()) text.key("memory_policy").word(ended.memory_policy);
-    write_seen(text, ended.seen, threads);
+    write_samples(text, ended.record, threads);
     write_lost(text, ended.lost, ended.wall_ns, std::max<std::int64_t>(rank, 0));
     write_energy(text, energy);
     text.close('}');

@@ -1,6 +1,6 @@
-// Loaded into a program before it starts (LD_PRELOAD): asks for large pages for its text, data and stack, as
-// OCTANT_PAGES names them (`text+data+stack`), and says on standard error what of them is not on large pages then.
-// With OCTANT_PAGES_TELL=1 the first process says it alone, and those that it starts find 0 there.
+// Loaded into a program before it starts (LD_PRELOAD). Requests large pages for the segments in OCTANT_PAGES
+// (`text+data+stack`), and reports on standard error which of them are not on large pages afterwards. With
+// OCTANT_PAGES_TELL=1 only the first process reports; its children inherit the value 0.
 //
 // What counts is what the system shows afterwards in smaps: it takes requests and does nothing. Only libc is used, and
 // nothing is allocated but by stdio: the program may bring its own malloc.
@@ -20,9 +20,9 @@
 namespace {
 
 constexpr std::uintptr_t large = std::uintptr_t{2} << 20;
-constexpr std::uintptr_t most_stack = std::uintptr_t{8} << 20;  // of it that is filled beforehand
-constexpr int collapse_advice = 25, fill_advice = 23;           // MADV_COLLAPSE, Linux 6.1; MADV_POPULATE_WRITE, 5.14
-constexpr std::size_t most_ranges = 16;
+constexpr std::uintptr_t max_stack = std::uintptr_t{8} << 20;  // of it that is filled beforehand
+constexpr int collapse_advice = 25, fill_advice = 23;          // MADV_COLLAPSE, Linux 6.1; MADV_POPULATE_WRITE, 5.14
+constexpr std::size_t max_ranges = 16;
 constexpr std::size_t longest_line = 4608;  // of smaps: a path may have 4096 characters
 
 enum class Part { none, text, data, stack };
@@ -42,7 +42,7 @@ struct Line {
 struct Segment {
     char const* name = "";
     Part part = Part::none;
-    std::array<Range, most_ranges> ranges{};
+    std::array<Range, max_ranges> ranges{};
     std::size_t count = 0;
     std::uint64_t resident_kib = 0, large_kib = 0;
     int refused = 0;  // errno of the last request that was
@@ -60,7 +60,7 @@ Part part_of(Line const& line, char const* program, std::uintptr_t data_end) {
 
 // Calls `begins` with each line of /proc/self/smaps that begins a range, and `holds` with the others.
 template <class Begins, class Holds>
-void go_through_smaps(Begins begins, Holds holds) {
+void parse_smaps(Begins begins, Holds holds) {
     std::FILE* const file = std::fopen("/proc/self/smaps", "re");
     if (file == nullptr) return;
     static std::array<char, longest_line> text;  // as large as some stacks of threads
@@ -78,12 +78,12 @@ void go_through_smaps(Begins begins, Holds holds) {
 
 void find(Segment& segment, char const* program) {
     std::uintptr_t data_end = 1;  // no range begins there
-    go_through_smaps(
+    parse_smaps(
         [&](Line const& line) {
             Part const part = part_of(line, program, data_end);
             if (part == Part::data) data_end = line.end;
             std::uintptr_t const first = (line.begin + large - 1) / large * large, last = line.end / large * large;
-            if (part == segment.part && first < last && segment.count < most_ranges)
+            if (part == segment.part && first < last && segment.count < max_ranges)
                 segment.ranges[segment.count++] = {first, last};
         },
         [](char const*) {});
@@ -96,7 +96,7 @@ void read_back(Segment& segment) {
         std::uint64_t kib = 0;
         if (std::sscanf(text, format, &kib) == 1) to += kib;
     };
-    go_through_smaps(
+    parse_smaps(
         [&](Line const& line) {
             ours = std::any_of(segment.ranges.begin(), segment.ranges.begin() + segment.count,
                                [&](Range const& one) { return one.holds(line.begin, line.end); });
@@ -112,7 +112,7 @@ void read_back(Segment& segment) {
 // Where the main thread's stack ends: above what is in use lie arguments and environment, however long. 0: unknown.
 std::uintptr_t end_of_stack() {
     std::uintptr_t end = 0;
-    go_through_smaps(
+    parse_smaps(
         [&](Line const& line) {
             if (std::strcmp(line.path.data(), "[stack]") == 0) end = line.end;
         },
@@ -125,7 +125,7 @@ std::uintptr_t end_of_stack() {
     constexpr std::uintptr_t margin = std::uintptr_t{512} << 10;  // more than the system keeps free of it
     rlimit limit{};
     if (getrlimit(RLIMIT_STACK, &limit) != 0) return;
-    std::uintptr_t const length = std::min<rlim_t>(limit.rlim_cur, most_stack);
+    std::uintptr_t const length = std::min<rlim_t>(limit.rlim_cur, max_stack);
     std::uintptr_t const end = end_of_stack();
     if (end == 0 || length <= margin) return;
     std::uintptr_t const lowest = end - length + margin;

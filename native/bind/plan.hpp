@@ -45,7 +45,7 @@ struct Plan {
     bool no_thp = false;                  // no transparent huge pages in this process and its children
     std::string heap;                     // "": as it is, "thp", or a pool's page size in bytes
     std::string segments;                 // "text+data+stack": parts that are to lie on large pages
-    std::string preload;                  // the library that asks for them inside the program
+    std::string preload;                  // the library that requests them inside the program
     std::string refusal;                  // file that records why the program is not started
     std::string report;                   // file that gets a line about the program when it has ended; "": none
     bool whole = false;                   // the program is the whole command line of a launch

@@ -20,13 +20,13 @@ namespace octant::bind {
 namespace {
 
 constexpr int cannot_run = static_cast<int>(Exit::cannot_run), not_supported = static_cast<int>(Exit::not_supported);
-constexpr std::size_t most_bits = std::size_t{1} << 16;
+constexpr std::size_t max_bits = std::size_t{1} << 16;
 constexpr unsigned long node_bits = 1025;  // the kernel reads one bit less than this number
 constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
 using Mask = std::vector<unsigned long>;
 
 Mask mask_of(Numbers const& numbers) {
-    Mask mask(most_bits / word_bits, 0);
+    Mask mask(max_bits / word_bits, 0);
     for (int number : numbers)
         mask[static_cast<std::size_t>(number) / word_bits] |= 1UL << (static_cast<std::size_t>(number) % word_bits);
     return mask;
@@ -103,7 +103,7 @@ void bind_memory(Memory const& memory) {
         throw Refusal(want + std::strerror(errno) + "); try a memory node that this job may use, or mem=local",
                       not_supported);
     int mode = -1;
-    Mask given(most_bits / word_bits, 0);
+    Mask given(max_bits / word_bits, 0);
     if (syscall(SYS_get_mempolicy, &mode, given.data(), node_bits, nullptr, 0UL) != 0)
         throw Refusal(want + std::strerror(errno) + " on reading it back); try mem=default", not_supported);
     // Kernels before 5.14 report the policy local as preferred without a node.
@@ -144,7 +144,7 @@ void set_heap(std::string const& heap) {
         std::string const want = "cannot put the heap on pages of " + heap + " bytes (";
         if (free.empty())
             throw Refusal(want + "no such pool); try a size listed in " + pages + "hugepages", not_supported);
-        if (free == "0\n")  // glibc would fall back to small pages and say nothing
+        if (free == "0\n")  // glibc would silently use small pages
             throw Refusal(want + "0 free); try --heap thp, or as root: echo 512 > " + pool + "nr_hugepages",
                           not_supported);
     } else {
@@ -179,14 +179,14 @@ void disable_thp() {
 
 // The system call itself, with room for any kernel's mask: glibc's cpu_set_t ends at 1024 hardware threads.
 Numbers allowed_cpus(int thread) {
-    Mask mask(most_bits / word_bits, 0);
+    Mask mask(max_bits / word_bits, 0);
     syscall(SYS_sched_getaffinity, thread, mask.size() * sizeof(unsigned long), mask.data());
     return numbers_of(mask);
 }
 
 std::string memory_policy() {
     int mode = -1;
-    Mask mask(most_bits / word_bits, 0);
+    Mask mask(max_bits / word_bits, 0);
     if (syscall(SYS_get_mempolicy, &mode, mask.data(), node_bits, nullptr, 0UL) != 0) return "";
     static constexpr std::array names{"default",        "preferred",          "bind", "interleave", "local",
                                       "preferred-many", "weighted-interleave"};  // set_mempolicy(2)

@@ -1,4 +1,4 @@
-// Gives this process what its plan says, reading everything back. What was not given is refused, never clamped.
+// Applies the plan to this process and reads every setting back. A setting without effect is an error.
 #pragma once
 
 #include "plan.hpp"

@@ -1,4 +1,4 @@
-#include "looks.hpp"
+#include "process_sampler.hpp"
 
 #include "prepare.hpp"
 
@@ -16,12 +16,12 @@ namespace octant::bind {
 namespace {
 
 constexpr std::int64_t first_interval_ns = 20'000'000, longest_interval_ns = 2'000'000'000;
-constexpr std::int64_t cost_factor = 100;  // a look is 1 % of the time since the last one at most
-constexpr std::size_t most_threads = 1024;
+constexpr std::int64_t cost_factor = 100;  // a sample takes at most 1 % of the time since the last one
+constexpr std::size_t max_threads = 1024;
 constexpr std::int64_t process_memory_ns = 100'000;  // to read the memory of a process that has little
 
-// What a look costs: time in which this thread is preempted or waits for a lock costs the program nothing.
-std::int64_t own_cpu_ns() {
+// The cost of a sample is the CPU time of this thread: preempted or waiting, it takes no time of the program.
+std::int64_t thread_cpu_ns() {
     std::timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -46,13 +46,13 @@ std::int64_t sum_of(std::map<int, std::int64_t> const& nodes) {
     return sum;
 }
 
-// Threads that have ended and used least CPU time go first.
-void forget_some(Seen& seen) {
-    if (seen.threads.size() <= most_threads) return;
-    auto const least = std::ranges::min_element(seen.threads, {}, [&](auto const& entry) {
-        return std::pair(entry.second.last_look == seen.looks, entry.second.cpu_ticks);
+// Removes a thread above the limit: ended threads first, then those with the least CPU time.
+void drop_least_active_thread(ProcessRecord& record) {
+    if (record.threads.size() <= max_threads) return;
+    auto const least = std::ranges::min_element(record.threads, {}, [&](auto const& entry) {
+        return std::pair(entry.second.last_sample == record.samples, entry.second.cpu_ticks);
     });
-    seen.threads.erase(least);
+    record.threads.erase(least);
 }
 
 }  // namespace
@@ -87,9 +87,9 @@ std::int64_t huge_bytes_in(std::string_view rollup) {
     return bytes;
 }
 
-std::int64_t Looker::first_look_ns() const { return begin_ns_ + first_interval_ns; }
+std::int64_t ProcessSampler::first_sample_ns() const { return begin_ns_ + first_interval_ns; }
 
-void Looker::start() {
+void ProcessSampler::start() {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -104,36 +104,36 @@ void Looker::start() {
     pthread_attr_destroy(&small);
 }
 
-Seen Looker::end() {
+ProcessRecord ProcessSampler::end() {
     Lock const lock(mutex_);
     ending_ = true;
     pthread_cond_signal(&ends_);
-    return std::move(seen_);
+    return std::move(record_);
 }
 
-void* Looker::run(void* self) {
-    static_cast<Looker*>(self)->go_on();
+void* ProcessSampler::run(void* self) {
+    static_cast<ProcessSampler*>(self)->run_until_end();
     return nullptr;
 }
 
-bool Looker::wait_until(std::int64_t time_ns) {
+bool ProcessSampler::wait_until(std::int64_t time_ns) {
     std::timespec const time{.tv_sec = time_ns / 1'000'000'000, .tv_nsec = time_ns % 1'000'000'000};
     Lock const lock(mutex_);
     while (!ending_ && now_ns() < time_ns) pthread_cond_timedwait(&ends_, &mutex_, &time);
     return !ending_;
 }
 
-void Looker::go_on() {
-    for (std::int64_t next = first_look_ns(); wait_until(next);) {
-        std::int64_t const before = own_cpu_ns();
-        look();
-        std::int64_t const cost = own_cpu_ns() - before, end = now_ns();
+void ProcessSampler::run_until_end() {
+    for (std::int64_t next = first_sample_ns(); wait_until(next);) {
+        std::int64_t const before = thread_cpu_ns();
+        take_sample();
+        std::int64_t const cost = thread_cpu_ns() - before, end = now_ns();
         next = end + std::max(std::min(end - begin_ns_, longest_interval_ns), cost_factor * cost);
     }
 }
 
 // Later processes have greater numbers, until these begin anew.
-pid_t Looker::least_number() {
+pid_t ProcessSampler::min_pid() {
     std::string const load = file_text("/proc/loadavg");
     auto const last = load.rfind(' ');
     pid_t const newest = last == std::string::npos ? 0 : leading_number<pid_t>(load.substr(last)).value_or(0);
@@ -142,44 +142,44 @@ pid_t Looker::least_number() {
     return wrapped_ ? 1 : getpid();
 }
 
-void Looker::look() {
-    auto const processes = descendants(getpid(), least_number());
-    int look = 0;
+void ProcessSampler::take_sample() {
+    auto const processes = descendants(getpid(), min_pid());
+    int sample = 0;
     {
         Lock const lock(mutex_);
         if (ending_) return;
-        look = ++seen_.looks;
-        seen_.most_processes = std::max(seen_.most_processes, processes.size());
+        sample = ++record_.samples;
+        record_.max_processes = std::max(record_.max_processes, processes.size());
         energy_.sample();
     }
     for (auto const& process : processes)
         for (pid_t const thread : numbered_entries(folder_of(process.id) + "/task"))
-            see_thread(process.id, thread, look);
+            record_thread(process.id, thread, sample);
     read_memory(processes);
 }
 
-void Looker::see_thread(pid_t process, pid_t thread, int look) {
+void ProcessSampler::record_thread(pid_t process, pid_t thread, int sample) {
     auto stat = parse_stat(file_text(folder_of(process) + "/task/" + std::to_string(thread) + "/stat"));
     if (!stat || stat->state == 'Z' || stat->state == 'X') return;
     Numbers mask = allowed_cpus(thread);
     Lock const lock(mutex_);
     if (ending_) return;
-    SeenThread& seen = seen_.threads[{thread, stat->started}];
-    seen.process = process;
-    seen.name = std::move(stat->name);
-    seen.cpu_ticks = stat->cpu_ticks;
-    seen.mask = std::move(mask);
-    seen.cpu = stat->cpu;
-    seen.last_look = look;
-    ++seen.seen_on[stat->cpu];
-    forget_some(seen_);
+    ThreadRecord& record = record_.threads[{thread, stat->started}];
+    record.process = process;
+    record.name = std::move(stat->name);
+    record.cpu_ticks = stat->cpu_ticks;
+    record.mask = std::move(mask);
+    record.cpu = stat->cpu;
+    record.last_sample = sample;
+    ++record.samples_by_cpu[stat->cpu];
+    drop_least_active_thread(record_);
 }
 
 // The kernel walks the page tables for it, which takes the longer the more pages there are.
-void Looker::read_memory(std::vector<Stat> const& processes) {
+void ProcessSampler::read_memory(std::vector<Stat> const& processes) {
     std::int64_t pages = 0;
     for (auto const& process : processes) pages += process.resident_pages;
-    std::int64_t const before = own_cpu_ns(), few = process_memory_ns * static_cast<std::int64_t>(processes.size());
+    std::int64_t const before = thread_cpu_ns(), few = process_memory_ns * static_cast<std::int64_t>(processes.size());
     auto const expected = static_cast<std::int64_t>(memory_ns_per_page_ * static_cast<double>(pages)) + few;
     if (processes.empty() || cost_factor * (memory_ns_ + expected) > now_ns() - begin_ns_) return;
     std::map<int, std::int64_t> nodes;
@@ -192,15 +192,15 @@ void Looker::read_memory(std::vector<Stat> const& processes) {
         huge += huge_bytes_in(rollup);
         readable = readable || !rollup.empty();
     }
-    std::int64_t const taken = own_cpu_ns() - before;
+    std::int64_t const taken = thread_cpu_ns() - before;
     memory_ns_ += taken;
     if (pages > 0)
         memory_ns_per_page_ =
             std::clamp(static_cast<double>(taken - few) / static_cast<double>(pages), 1.0, memory_ns_per_page_ * 4);
     Lock const lock(mutex_);
-    if (ending_ || !readable || (seen_.huge_bytes >= 0 && sum_of(nodes) < sum_of(seen_.node_bytes))) return;
-    seen_.node_bytes = std::move(nodes);
-    seen_.huge_bytes = huge;
+    if (ending_ || !readable || (record_.huge_bytes >= 0 && sum_of(nodes) < sum_of(record_.node_bytes))) return;
+    record_.node_bytes = std::move(nodes);
+    record_.huge_bytes = huge;
 }
 
 }  // namespace octant::bind

@@ -1,4 +1,4 @@
-// Replaces this process with a program, and says what a shell would say if that is impossible.
+// Replaces this process with a program; on failure returns the error and the exit status that a shell would give.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ namespace octant::bind {
 
 // Why a program was not started; `status` is the exit status of a shell: 126 if a file was found that cannot be
 // executed, 127 if none was found (POSIX.1-2024, XCU 2.8.2).
-struct NotStarted {
+struct StartError {
     int status;
     std::string reason;
 };
@@ -23,7 +23,7 @@ struct NotStarted {
 //
 // execvp reports EACCES both for a file that cannot be executed and for a directory of PATH that cannot be searched.
 // The latter says nothing about the program, so the file is looked for as bash does it: directories do not count.
-inline NotStarted start(char* const* words) {
+inline StartError start(char* const* words) {
     execvp(words[0], words);
     int const failure = errno;
     std::string const program = words[0];

@@ -53,7 +53,7 @@ bool set_threads(Symbols const& symbols, char const* set_name, char const* get_n
     return get == nullptr || get() == threads;
 }
 
-bool take_threads(Symbols const& symbols, int threads) {
+bool apply_threads(Symbols const& symbols, int threads) {
     return set_threads<int>(symbols, "openblas_set_num_threads", "openblas_get_num_threads", threads) ||
            set_threads<int>(symbols, "MKL_Set_Num_Threads", "MKL_Get_Max_Threads", threads) ||
            set_threads<std::int64_t>(symbols, "bli_thread_set_num_threads", "bli_thread_get_num_threads", threads) ||
@@ -157,14 +157,14 @@ class Trial {  // of products on the same operands
     std::vector<double> a_, b_, c_;
 };
 
-struct Quickest {
+struct FastestLibrary {
     std::int64_t place = -1;  // in the list; -1: none can be used
     std::string trials;       // "openblas 41.2, blis 24.0 Gflop/s"
 };
 
 // Repeats all libraries one after the other, so that other work on the machine affects all alike, and takes the best
 // rate of each.
-Quickest quickest(std::vector<Named> const& known, int threads, std::string const& isa) {
+FastestLibrary quickest(std::vector<Named> const& known, int threads, std::string const& isa) {
     std::vector<std::pair<std::size_t, Library>> usable;
     for (std::size_t i = 0; i < known.size(); ++i) try {
             usable.emplace_back(i, load(known[i].path, threads, isa));
@@ -179,7 +179,7 @@ Quickest quickest(std::vector<Named> const& known, int threads, std::string cons
             double const rate = trial.flops_per_s(usable[i].second);
             if (round > 0) rates[i] = std::max(rates[i], rate);  // the first allocates and starts threads
         }
-    Quickest best;
+    FastestLibrary best;
     double best_rate = 0;
     for (std::size_t i = 0; i < usable.size(); ++i) {
         std::array<char, 32> text{};
@@ -242,7 +242,7 @@ Library load(std::string const& name, int threads, std::string const& isa) {
     if (!found.dgemm || !found.sgemm || !found.dtrsm)
         throw Refusal("cannot use " + path + " (no dgemm, sgemm or dtrsm in it); try library=openblas",
                       Exit::not_supported);
-    if (!take_threads(found.symbols, threads))
+    if (!apply_threads(found.symbols, threads))
         throw Refusal(
             "cannot set " + std::to_string(threads) + " threads in " + path + "; try threads=1, or OMP_NUM_THREADS",
             Exit::not_supported);
@@ -256,7 +256,7 @@ Library load(std::string const& name, int threads, std::string const& isa) {
 
 Library load(Comm const& group, std::string const& name, int threads, std::string const& isa) {
     std::int64_t place = 0;
-    Quickest found;
+    FastestLibrary found;
     auto const known = available();
     if (name == "auto") {
         if (group.rank() == 0 && known.size() == 1) found.place = 0;

@@ -61,10 +61,10 @@ struct Gemm {  // C = alpha op(A) op(B) + beta C
               int ldc) const {
         auto const letter = [](int how) { return how == as_is ? 'N' : how == transposed ? 'T' : 'C'; };
         auto const integer = [this](int value) { return Integer(value, wide_fortran); };
-        char const how_a = letter(ta), how_b = letter(tb);
+        char const trans_a = letter(ta), trans_b = letter(tb);
         Integer rows = integer(m), columns = integer(n), inner = integer(k);
         Integer of_a = integer(lda), of_b = integer(ldb), of_c = integer(ldc);
-        fortran(&how_a, &how_b, rows.address(), columns.address(), inner.address(), &alpha, a, of_a.address(), b,
+        fortran(&trans_a, &trans_b, rows.address(), columns.address(), inner.address(), &alpha, a, of_a.address(), b,
                 of_b.address(), &beta, c, of_c.address(), 1, 1);
     }
 };

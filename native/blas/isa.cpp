@@ -21,7 +21,7 @@ constexpr std::array<Words, 4> known{{{"avx512", "SkylakeX", "skx", 4},
                                       {"avx2", "Haswell", "haswell", 2},
                                       {"avx", "Sandybridge", "sandybridge", 1},
                                       {"sse", "Nehalem", "penryn", 0}}};
-constexpr int most_cores = 64;  // that BLIS is asked for by number
+constexpr int max_cores = 64;  // of BLIS, by number
 
 Words const* words_of(std::string const& isa) {
     for (Words const& one : known)
@@ -36,7 +36,7 @@ Words const* words_of(std::string const& isa) {
 using NameOfCore = char const* (*)(int);
 
 int blis_number(NameOfCore name, std::string_view wanted) {
-    for (int number = 0; number < most_cores; ++number) {
+    for (int number = 0; number < max_cores; ++number) {
         char const* const text = name(number);
         if (text == nullptr) break;
         if (text == wanted) return number;
@@ -84,7 +84,7 @@ std::string core_of(Symbols const& symbols) {
     auto const number = symbols.find<int (*)()>("bli_arch_query_id");
     auto const name = symbols.find<NameOfCore>("bli_arch_string");
     if (number == nullptr || name == nullptr) return "";
-    if (auto const start = symbols.find<void (*)()>("bli_init")) start();  // it aborts if it is asked before
+    if (auto const start = symbols.find<void (*)()>("bli_init")) start();  // it aborts if a query comes first
     return name(number());
 }
 

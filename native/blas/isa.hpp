@@ -1,4 +1,4 @@
-// Which instructions a library uses: asked for in the ways of its maker, before its first call.
+// The instruction set of a library, selected by the means of the library before its first call.
 #pragma once
 
 #include "blas/symbols.hpp"
@@ -17,7 +17,7 @@ void choose(Symbols const& symbols, std::string const& isa, std::string const& p
 // Reads back what can be: throws Refusal where the library has chosen kernels for another core.
 void check_choice(Symbols const& symbols, std::string const& isa, std::string const& path);
 
-// The core whose kernels the library uses; empty where it does not say.
+// The core type whose kernels the library uses; empty if not known.
 [[nodiscard]] std::string core_of(Symbols const& symbols);
 
 }  // namespace octant::blas

@@ -57,7 +57,7 @@ std::string version_of(Symbols const& symbols) {
 }
 
 // Else it starts a thread for each core.
-void take_one_thread(Symbols const& symbols) {
+void set_one_thread(Symbols const& symbols) {
     constexpr int sequential = 1;
     if (auto const choose = symbols.other<int (*)(int)>("MKL_Set_Threading_Layer")) choose(sequential);
 }
@@ -86,7 +86,7 @@ std::string text_of(Symbols const& symbols, void* plan) {
     auto const write = symbols.find<char* (*)(void*)>("sprint_plan");
     char* const text = write == nullptr ? nullptr : write(plan);
     std::string const found = text == nullptr ? "" : text;
-    std::free(text);  // as its manual says
+    std::free(text);  // see the manual of FFTW
     return found;
 }
 
@@ -123,7 +123,7 @@ Plan<Real>::Plan(Wish const& wish, fft::Shape const& shape, Real* in, Real* out)
             Exit::not_supported);
     execute_ = needed<void (*)(void*)>(symbols, "execute");
     destroy_ = needed<void (*)(void*)>(symbols, "destroy_plan");
-    take_one_thread(symbols);
+    set_one_thread(symbols);
     if (auto const forget = symbols.find<void (*)()>("forget_wisdom"); forget != nullptr && wish.forgets) forget();
     if (auto const limit = symbols.find<void (*)(double)>("set_timelimit")) limit(wish.patience_s);
     std::int64_t const begin = now_ns();

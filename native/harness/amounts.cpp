@@ -12,9 +12,9 @@
 namespace octant {
 namespace {
 
-constexpr std::size_t most_digits = 18;  // so that all of them are one int64_t
-constexpr std::int64_t most_bytes = 999'999'999'999'999'999;
-constexpr double most_seconds = 1e9;
+constexpr std::size_t max_digits = 18;  // so that all of them are one int64_t
+constexpr std::int64_t max_bytes = 999'999'999'999'999'999;
+constexpr double max_seconds = 1e9;
 
 struct Amount {
     std::int64_t digits = 0;   // all of them, without the point
@@ -55,7 +55,7 @@ std::optional<Amount> split(std::string const& text) {
         digits += take_digits(rest);
         if (digits.size() == whole) return {};
     }
-    if (whole == 0 || digits.size() > most_digits) return {};
+    if (whole == 0 || digits.size() > max_digits) return {};
     Amount found;
     std::from_chars(digits.data(), digits.data() + digits.size(), found.digits);
     found.tens = take_exponent(rest) - static_cast<int>(digits.size() - whole);
@@ -83,18 +83,18 @@ std::optional<std::int64_t> bytes_of(std::string_view unit) {
 }
 
 // digits * 10^tens * scale, exactly; nothing where that is no whole number, or over most_bytes.
-std::optional<std::int64_t> whole_of(Amount const& amount, std::int64_t scale) {
+std::optional<std::int64_t> integer_multiple(Amount const& amount, std::int64_t scale) {
     __extension__ using Wide = __int128;
     Wide value = static_cast<Wide>(amount.digits) * scale;
     for (int ten = 0; ten < amount.tens && value != 0; ++ten) {
         value *= 10;
-        if (value > most_bytes) return {};
+        if (value > max_bytes) return {};
     }
     for (int ten = amount.tens; ten < 0 && value != 0; ++ten) {
         if (value % 10 != 0) return {};
         value /= 10;
     }
-    if (value > most_bytes) return {};
+    if (value > max_bytes) return {};
     return static_cast<std::int64_t>(value);
 }
 
@@ -107,7 +107,7 @@ std::int64_t parse_bytes(std::string const& text) {
     auto const amount = split(text);
     auto const scale = amount ? bytes_of(amount->unit) : std::nullopt;
     if (!scale) throw Refusal("cannot read " + quoted(text) + " as a size; try 4096, 64KiB, 2MiB or 1GB");
-    if (auto const bytes = whole_of(*amount, *scale)) return *bytes;
+    if (auto const bytes = integer_multiple(*amount, *scale)) return *bytes;
     throw Refusal("cannot read " + quoted(text) +
                   " as a size (not an integer number of bytes below 10^18); try 4096, 64KiB, 2MiB or 1GB");
 }
@@ -122,7 +122,7 @@ double parse_seconds(std::string const& text) {
     if (unit == std::end(units))
         throw Refusal("cannot read " + quoted(text) + " as a time; try 0.5, 20ms, 3us or 2min");
     double const seconds = value_of(*amount) * unit->second;
-    if (seconds <= most_seconds) return seconds;
+    if (seconds <= max_seconds) return seconds;
     throw Refusal("cannot read " + quoted(text) + " as a time (over 1e9 seconds); try 0.5, 20ms, 3us or 2min");
 }
 

@@ -98,7 +98,7 @@ std::int64_t id_of(fs::path const& folder) {
     return stat(folder.c_str(), &found) == 0 ? group_bit | static_cast<std::int64_t>(found.st_ino) : group_bit;
 }
 
-std::int64_t least_of(fs::path const& folder, std::initializer_list<char const*> files) {
+std::int64_t min_of(fs::path const& folder, std::initializer_list<char const*> files) {
     std::int64_t least = no_limit;
     for (auto const* file : files) least = std::min(least, number_in(folder / file).value_or(no_limit));  // or "max"
     return least;
@@ -116,14 +116,14 @@ std::optional<std::int64_t> left_in_group(fs::path const& folder) {
     };
     std::int64_t bytes = no_limit;
     if (second) {
-        bytes = left(least_of(folder, {"memory.max", "memory.high"}), "memory.current");
+        bytes = left(min_of(folder, {"memory.max", "memory.high"}), "memory.current");
     } else {
         // The least limit of all groups above, which are invisible in a container.
         auto const above = statistics.find("hierarchical_memory_limit");
         std::int64_t const limit =
-            std::min(least_of(folder, {"memory.limit_in_bytes"}), above == statistics.end() ? no_limit : above->second);
+            std::min(min_of(folder, {"memory.limit_in_bytes"}), above == statistics.end() ? no_limit : above->second);
         bytes = std::min(left(limit, "memory.usage_in_bytes"),  // and of memory and swap together
-                         left(least_of(folder, {"memory.memsw.limit_in_bytes"}), "memory.memsw.usage_in_bytes"));
+                         left(min_of(folder, {"memory.memsw.limit_in_bytes"}), "memory.memsw.usage_in_bytes"));
     }
     return bytes < no_limit ? std::optional(std::max<std::int64_t>(0, bytes)) : std::nullopt;
 }

@@ -45,8 +45,8 @@ class Reader {  // of one value of the knob
     }
 
   private:
-    [[noreturn]] void refuse(std::string const& why, std::string const& instead) const {
-        throw Refusal("cannot use groups=" + text_ + " (" + why + "); try " + instead, Exit::wrong_word);
+    [[noreturn]] void refuse(std::string const& why, std::string const& alternative) const {
+        throw Refusal("cannot use groups=" + text_ + " (" + why + "); try " + alternative, Exit::wrong_word);
     }
     [[nodiscard]] int number(std::string const& word) const {
         try {

@@ -54,7 +54,7 @@ Sync sync_of(std::string const& word) {
 std::optional<Refusal> shape_refusal(KernelInfo const& info, Knobs const& knobs, int ranks) {
     auto const threads = static_cast<int>(knobs.integer("threads"));
     std::size_t last = 0;  // ranks of the group before: most have as many
-    for (auto const& group : Groups::parse(knobs.word("groups"), ranks, info.least_ranks).members) {
+    for (auto const& group : Groups::parse(knobs.word("groups"), ranks, info.min_ranks).members) {
         if (info.takes == nullptr || group.size() == last) continue;
         last = group.size();
         if (auto const refusal = info.takes(static_cast<int>(last), threads, knobs)) return refusal;
@@ -143,7 +143,7 @@ void write_row(JsonText& text, KernelInfo const& info) {
         text.close('}');
     }
     text.close(']');
-    text.key("least_ranks").number(info.least_ranks);
+    text.key("least_ranks").number(info.min_ranks);
     text.key("takes").boolean(info.takes != nullptr);  // whether some shapes are refused
 }
 

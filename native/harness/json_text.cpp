@@ -10,7 +10,7 @@
 namespace octant {
 namespace {
 
-constexpr std::ptrdiff_t most_digits = 32;  // of any number and its comma
+constexpr std::ptrdiff_t max_digits = 32;  // of any number and its comma
 
 // Appends `values` with commas between them, by way of a buffer that stays in the first-level cache.
 template <class Number>
@@ -19,7 +19,7 @@ void append(std::string& text, std::span<Number const> values) {
     char* at = buffer.data();
     char* const end = buffer.data() + buffer.size();
     for (std::size_t i = 0; i < values.size(); ++i) {
-        if (end - at < most_digits) {
+        if (end - at < max_digits) {
             text.append(buffer.data(), static_cast<std::size_t>(at - buffer.data()));
             at = buffer.data();
         }

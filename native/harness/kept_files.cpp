@@ -85,8 +85,8 @@ FileWriter::FileWriter(std::string_view records, std::string_view launch, FileLi
         auto const slash = records.rfind('/');
         run_folder_ = slash == std::string_view::npos ? "." : slash == 0 ? "/" : std::string(records.substr(0, slash));
     }
-    constexpr std::size_t most_launch = 80;
-    attempt_ = launch.empty() ? "launch" : launch.substr(0, most_launch);
+    constexpr std::size_t max_launch = 80;
+    attempt_ = launch.empty() ? "launch" : launch.substr(0, max_launch);
     for (char& c : attempt_)
         if (!is_plain(c)) c = '_';
     if (!is_letter_or_digit(attempt_[0])) attempt_[0] = 'L';
@@ -148,13 +148,13 @@ namespace {
 
 constexpr int tag = 1;
 
-// What rank 0 knows of the files of all ranks.
+// The files of all ranks, at rank 0.
 struct Offered {
     std::vector<std::vector<std::int64_t>> sizes;  // by rank
     std::vector<std::string> texts;                // by rank: name, kind and reason of each file, each ended by a zero
 };
 
-// At rank 0, whose world has the files `offered`: asks each rank for those that are admitted, and writes them.
+// At rank 0: requests the files in `offered` that are admitted from their ranks, and writes them.
 class Collector {
   public:
     Collector(Comm const& world, FileWriter& writer, int place) : world_(world), writer_(writer), place_(place) {}
@@ -229,8 +229,8 @@ class Collector {
     JsonText text_;
 };
 
-// On another rank: sends rank 0 the files that it asks for.
-void send_wanted(Comm const& world, std::vector<KeptFile> const& mine) {
+// On other ranks: sends the requested files to rank 0.
+void send_requested(Comm const& world, std::vector<KeptFile> const& mine) {
     std::int64_t wanted = 0;
     check(MPI_Recv(&wanted, 1, MPI_INT64_T, 0, tag, world.get(), MPI_STATUS_IGNORE));
     for (std::size_t i = 0; i < mine.size(); ++i)
@@ -251,7 +251,7 @@ std::string write_files(Comm const& world, std::vector<KeptFile> const& mine, Fi
     }
     Offered const offered{world.gather(sizes), world.gather(texts)};
     if (world.rank() == 0) return Collector(world, writer, place).collect(mine, offered);
-    if (!mine.empty()) send_wanted(world, mine);
+    if (!mine.empty()) send_requested(world, mine);
     return "";
 }
 

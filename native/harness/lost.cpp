@@ -18,7 +18,7 @@ namespace {
 
 int own_number() { return static_cast<int>(syscall(SYS_gettid)); }
 
-std::int64_t own_cpu_ns() noexcept {
+std::int64_t thread_cpu_ns() noexcept {
     std::timespec time{};
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
@@ -62,11 +62,11 @@ void Watch::begin() {
         if (!threads_.contains(number)) threads_.emplace(number, Thread{WaitFile(number)});
     for (auto& [_, thread] : threads_) thread.before = thread.file.ns();
     wall_before_ = now_ns();
-    cpu_before_ = own_cpu_ns();
+    cpu_before_ = thread_cpu_ns();
 }
 
 RankTimes Watch::end() {
-    cpu_ += own_cpu_ns() - cpu_before_;
+    cpu_ += thread_cpu_ns() - cpu_before_;
     wall_ += now_ns() - wall_before_;
     for (auto& [_, thread] : threads_) {
         std::int64_t const now = thread.file.ns();

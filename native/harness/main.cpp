@@ -36,8 +36,7 @@ void check_words(std::vector<Knobs> const& all, Program const& program, int rank
     for (Knobs const& knobs : all) {
         static_cast<void>(layout_of(knobs.word("layout"), PagePolicy::parse(knobs.word("pages"))));
         static_cast<void>(NodePolicy::parse(knobs.word("memory")));
-        if (ranks > 0)
-            static_cast<void>(Groups::parse(knobs.word("groups"), ranks, program.of(knobs).info.least_ranks));
+        if (ranks > 0) static_cast<void>(Groups::parse(knobs.word("groups"), ranks, program.of(knobs).info.min_ranks));
     }
 }
 
@@ -77,7 +76,7 @@ int measure_all(Session const& session, Program const& program, std::vector<Knob
     for (Knobs const& knobs : all) {
         Row const& row = program.of(knobs);
         bool const reports_progress =
-            Groups::parse(knobs.word("groups"), world.size(), row.info.least_ranks).members[0][0] == world.rank();
+            Groups::parse(knobs.word("groups"), world.size(), row.info.min_ranks).members[0][0] == world.rank();
         Progress progress(reports_progress && arguments.output != "-" ? arguments.output + ".progress" : "",
                           arguments.launch);
         try {
@@ -112,7 +111,7 @@ void die_with_parent() {
 
 // If memory runs out in spite of all claims, the OOM killer ends this process first: memory other than its buffers is
 // not claimed, and other processes may grow meanwhile. Raising this value needs no privileges.
-void die_before_neighbours() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+void raise_oom_score() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 // A launcher that learns of the abort first ends the job without passing on what still lies in the pipe.
 void wait_until_read(int pipe) {
@@ -159,7 +158,7 @@ int run_program(int argc, char** argv, Program const& program) {
     }
     umask(077);  // all files of a kernel are accessible only to the user, regardless of the shell's umask
     if (!arguments.launch.empty()) die_with_parent();
-    die_before_neighbours();
+    raise_oom_score();
     bool recorded = false;
     std::optional<Session> session;  // outlives the handler, which may have to end a job whose other ranks wait
     try {

@@ -38,7 +38,7 @@ std::optional<std::uintptr_t> offset_of(std::span<std::byte const> memory) {
 }
 
 // As far as the system grants them. A page that another rank holds for a moment is tried again.
-void into_huge_pages(std::uintptr_t first, std::size_t bytes) {
+void collapse_to_huge_pages(std::uintptr_t first, std::size_t bytes) {
     constexpr int trials = 10;
     constexpr auto pause = std::chrono::milliseconds(1);
     for (int trial = 0; trial < trials; ++trial) {
@@ -48,7 +48,7 @@ void into_huge_pages(std::uintptr_t first, std::size_t bytes) {
 }
 
 // MPI libraries keep windows in files there. More than fits is not refused but ends the process at the first touch.
-void refuse_more_than_fits(Comm const& comm, std::size_t bytes) {
+void require_shared_memory(Comm const& comm, std::size_t bytes) {
     constexpr char const* where = "/dev/shm";
     std::int64_t const all = comm.sum(static_cast<std::int64_t>(bytes));
     struct statvfs room {};
@@ -66,7 +66,7 @@ NodeWindow::NodeWindow(Comm const& comm, std::size_t bytes, bool contiguous) : r
     if (comm.max(static_cast<std::int64_t>(comm.size() - comm.node().size())) > 0)
         throw Refusal("cannot share memory between the ranks (they are on several nodes); try transport=messages",
                       Exit::not_supported);
-    refuse_more_than_fits(comm, bytes);
+    require_shared_memory(comm, bytes);
     MPI_Info info = MPI_INFO_NULL;
     check(MPI_Info_create(&info));
     check(MPI_Info_set(info, "alloc_shared_noncontig", contiguous ? "false" : "true"));
@@ -107,7 +107,7 @@ void NodeWindow::touch(Comm const& comm) const {
         Exit::not_supported);
 }
 
-void NodeWindow::take_huge_pages(Comm const& comm) {
+void NodeWindow::request_huge_pages(Comm const& comm) {
     std::span<std::byte> const memory = all();
     auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     auto const offset = reserved_.empty() && !memory.empty() ? offset_of(memory) : std::nullopt;
@@ -137,10 +137,10 @@ void NodeWindow::take_huge_pages(Comm const& comm) {
     // Each the huge pages that begin in its part, then all of them into its own tables.
     std::uintptr_t const end = address_of(part.data()) + part.size();
     for (std::uintptr_t at = down(address_of(part.data()) + huge - 1, huge); at < end; at += huge)
-        into_huge_pages(at, huge);
+        collapse_to_huge_pages(at, huge);
     comm.barrier();
     std::uintptr_t const first = down(address_of(all().data()), page);
-    into_huge_pages(first, address_of(all().data()) + all().size() - first);
+    collapse_to_huge_pages(first, address_of(all().data()) + all().size() - first);
 }
 
 void NodeWindow::sync() const { check(MPI_Win_sync(handle_)); }

@@ -9,7 +9,7 @@
 
 namespace octant {
 
-inline constexpr std::int64_t least_clock_costs = 20;    // a sample lasts at least this many readings of the clock
+inline constexpr std::int64_t min_clock_costs = 20;      // a sample lasts at least this many readings of the clock
 inline constexpr double burst_s = 0.05;                  // between two bursts the harness decides whether it has enough
 inline constexpr std::int64_t no_doubt_ns = 20'000'000;  // longer than a time slice that is lost
 
@@ -52,7 +52,7 @@ class Chunks final : public Pacing {  // each lane works alone, in bursts that b
 
   private:
     std::vector<std::int64_t> try_batches();
-    bool try_thrice(std::vector<std::int64_t>& quickest, std::int64_t enough_ns);
+    bool repeat_three_times(std::vector<std::int64_t>& quickest, std::int64_t enough_ns);
     [[nodiscard]] bool leads(Lane const& lane) const { return lane.role == 0 || leaders_ == 0; }
     void work_alone(std::size_t number, std::int64_t start_ns, std::int64_t end_ns);
     [[nodiscard]] double clock_at_work(int lane) const;
@@ -79,18 +79,18 @@ class SwitchReadings {
 };
 
 // Shortest acceptable sample of `batch` steps, in ns, where a reading of the clock takes `reading_ns`.
-[[nodiscard]] std::int64_t least_sample_ns(std::int64_t batch, Sync sync, std::int64_t reading_ns) noexcept;
+[[nodiscard]] std::int64_t min_sample_ns(std::int64_t batch, Sync sync, std::int64_t reading_ns) noexcept;
 
-class Together : public Pacing {  // what steps and whole repetitions share
+class SynchronisedPacing : public Pacing {  // what steps and whole repetitions share
   public:
-    Together(Job job, Measurement& found);
+    SynchronisedPacing(Job job, Measurement& found);
     [[nodiscard]] std::vector<std::vector<std::int64_t> const*> watched() const override;
     [[nodiscard]] std::int64_t taken() const override { return taken_; }
 
   protected:
     [[nodiscard]] Role const& role() const { return job_.info.roles[found_.lanes[0].role]; }
     [[nodiscard]] bool polls() const { return role().waits == Waits::polls; }
-    void let_go();                     // before the first sample of a row: what came before is not theirs
+    void restart_intervals();          // before the first sample of a row: gaps and switches count from here
     void sample();                     // one, timed
     void collect(std::int64_t count);  // the slowest times of the last samples, at the group's first rank
 
@@ -110,9 +110,9 @@ class Together : public Pacing {  // what steps and whole repetitions share
     std::vector<std::int64_t> steps_ns_;
 };
 
-class Steps final : public Together {  // in bursts of as many steps on all ranks of the group
+class Steps final : public SynchronisedPacing {  // in bursts of as many steps on all ranks of the group
   public:
-    using Together::Together;
+    using SynchronisedPacing::SynchronisedPacing;
     void calibrate() override;
     void burst(Window const& window) override;
 
@@ -123,9 +123,9 @@ class Steps final : public Together {  // in bursts of as many steps on all rank
     std::int64_t last_step_ns_ = 1'000'000;  // with synchronisation and preparation
 };
 
-class Whole final : public Together {  // one repetition a burst, verified
+class Whole final : public SynchronisedPacing {  // one repetition a burst, verified
   public:
-    using Together::Together;
+    using SynchronisedPacing::SynchronisedPacing;
     void burst(Window const& window) override;
     [[nodiscard]] double next_s() const override { return static_cast<double>(longest_ns_) * 1e-9; }
 
@@ -137,7 +137,7 @@ class Whole final : public Together {  // one repetition a burst, verified
 
 // Waits for a moment; sleeps where cores are shared.
 void pause_until(std::int64_t target_ns, bool share_cores);
-// Whether this thread was switched out against its will since `switches` was asked for.
+// Whether this thread had an involuntary context switch since `switches` was read.
 [[nodiscard]] bool switched_out(std::int64_t& switches);
 // Keeps a sample; `looks`: whether the thread was switched out since `switches` is asked for.
 void keep(Lane& lane, std::int64_t begin_ns, std::int64_t end_ns, bool looks, std::int64_t& switches);

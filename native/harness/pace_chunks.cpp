@@ -17,7 +17,7 @@ constexpr double burst_samples = 8;  // longer samples make longer bursts: lanes
 constexpr int clock_blocks = 3;      // about 20 us
 constexpr double bound_by_chain =
     0.9;  // below, the execution units limited the piece, and the clock is the better estimate
-constexpr std::int64_t most_batch = std::int64_t{1} << 40;
+constexpr std::int64_t max_batch = std::int64_t{1} << 40;
 
 }  // namespace
 
@@ -61,10 +61,10 @@ void Chunks::calibrate() {
     for (bool grows = true; grows;) {
         std::vector<std::int64_t> quickest(found_.batch.size(), INT64_MAX);
         grows = false;
-        if (try_thrice(quickest, enough_ns)) return;
+        if (repeat_three_times(quickest, enough_ns)) return;
         for (std::size_t role = 0; role < quickest.size(); ++role) {
             bool const short_yet = quickest[role] > 0 && quickest[role] < enough_ns;
-            if (!short_yet || found_.batch[role] >= most_batch) continue;
+            if (!short_yet || found_.batch[role] >= max_batch) continue;
             found_.batch[role] *= 2;
             grows = true;
         }
@@ -72,7 +72,7 @@ void Chunks::calibrate() {
 }
 
 // Of three trials the quickest counts in each role; true where every role's is beyond doubt.
-bool Chunks::try_thrice(std::vector<std::int64_t>& quickest, std::int64_t enough_ns) {
+bool Chunks::repeat_three_times(std::vector<std::int64_t>& quickest, std::int64_t enough_ns) {
     for (int i = 0; i < 3; ++i) {
         auto const times = try_batches();
         std::int64_t shortest = INT64_MAX;

@@ -13,30 +13,31 @@ namespace {
 constexpr std::int64_t single_clock_costs = 40, batch_clock_costs = 200;
 constexpr std::int64_t switch_ns = 1000;           // a switch to another thread and back takes at least this long
 constexpr std::int64_t cheap_reading_ns = 20'000;  // the switches are read after each sample of at least this length
-constexpr std::int64_t most_short_steps = 20;
-constexpr std::int64_t most_steps = 2000;  // of a round
-constexpr std::int64_t least_bursts = 4;   // however short the steps are: drift and warm-up show between bursts
+constexpr std::int64_t max_short_steps = 20;
+constexpr std::int64_t max_steps = 2000;   // of a round
+constexpr std::int64_t min_bursts = 4;     // however short the steps are: drift and warm-up show between bursts
 constexpr std::int64_t phased_bursts = 8;  // of a kernel with phases
-constexpr std::int64_t most_batch = std::int64_t{1} << 40;
+constexpr std::int64_t max_batch = std::int64_t{1} << 40;
 
 }  // namespace
 
-std::int64_t least_sample_ns(std::int64_t batch, Sync sync, std::int64_t reading_ns) noexcept {
-    if (sync != Sync::none) return least_clock_costs * reading_ns;
+std::int64_t min_sample_ns(std::int64_t batch, Sync sync, std::int64_t reading_ns) noexcept {
+    if (sync != Sync::none) return min_clock_costs * reading_ns;
     return (batch == 1 ? single_clock_costs : batch_clock_costs) * reading_ns;
 }
 
 bool SwitchReadings::due(std::int64_t duration_ns, std::int64_t gap_ns, std::int64_t slack_ns) noexcept {
     if (typical_ns_ == 0) typical_ns_ = duration_ns;
-    std::int64_t const least_excess = std::max(typical_ns_ / 2, switch_ns);
+    std::int64_t const min_excess = std::max(typical_ns_ / 2, switch_ns);
     bool const due =
-        duration_ns >= cheap_reading_ns || duration_ns > typical_ns_ + least_excess || gap_ns > typical_ns_ + slack_ns;
+        duration_ns >= cheap_reading_ns || duration_ns > typical_ns_ + min_excess || gap_ns > typical_ns_ + slack_ns;
     std::int64_t const step = std::max<std::int64_t>(typical_ns_ / 32, 1);
     typical_ns_ += duration_ns > typical_ns_ ? step : -step;
     return due;
 }
 
-Together::Together(Job job, Measurement& found) : job_(job), found_(found), watch_(false, job.context.threads == 1) {
+SynchronisedPacing::SynchronisedPacing(Job job, Measurement& found)
+    : job_(job), found_(found), watch_(false, job.context.threads == 1) {
     found_.lanes.resize(1);
     Lane& lane = found_.lanes[0];
     lane.role = job.kernel.role(0);
@@ -50,22 +51,22 @@ Together::Together(Job job, Measurement& found) : job_(job), found_(found), watc
     found_.batch.assign(job.info.roles.size(), 1);
 }
 
-std::vector<std::vector<std::int64_t> const*> Together::watched() const {
+std::vector<std::vector<std::int64_t> const*> SynchronisedPacing::watched() const {
     if (job_.context.group.rank() != 0) return {};
     return {&steps_ns_};
 }
 
-void Together::let_go() {
+void SynchronisedPacing::restart_intervals() {
     switches_ = involuntary_switches();
     last_end_ns_ = now_ns();
 }
 
-void Together::sample() {
+void SynchronisedPacing::sample() {
     Lane& lane = found_.lanes[0];
     Context& context = job_.context;
     if (job_.kernel.prepares()) {
         job_.kernel.prepare();
-        switches_ = involuntary_switches();  // those of the preparation are not the step's
+        switches_ = involuntary_switches();  // the step does not include those of the preparation
     }
     bool const timed = role().timed;
     context.marks.start();
@@ -87,7 +88,7 @@ void Together::sample() {
     last_end_ns_ = end;
 }
 
-void Together::collect(std::int64_t count) {
+void SynchronisedPacing::collect(std::int64_t count) {
     expects(static_cast<std::int64_t>(last_ns_.size()) == count);
     job_.context.group.sleeping_barrier(polls());
     job_.context.group.reduce_max_to_root(last_ns_);
@@ -98,7 +99,7 @@ void Together::collect(std::int64_t count) {
 
 // Ranks of roles that are not timed have no series: their switches are stored with the samples of the group's first
 // rank.
-void Together::collect_switches(std::int64_t count) {
+void SynchronisedPacing::collect_switches(std::int64_t count) {
     std::vector<std::int64_t> switched(static_cast<std::size_t>(count));
     std::vector<std::int64_t>& mine = found_.lanes[0].preempted;
     std::int64_t const first = taken_ - count;
@@ -121,17 +122,17 @@ void Steps::calibrate() {
     }
     std::int64_t const reading_ns = group.max(static_cast<std::int64_t>(measure_clock().cost_ns + 1));
     for (std::int64_t batch = 1;; batch *= 2) {
-        std::int64_t const enough_ns = least_sample_ns(batch, job_.settings.sync, reading_ns);
+        std::int64_t const enough_ns = min_sample_ns(batch, job_.settings.sync, reading_ns);
         std::ranges::fill(found_.batch, batch);
         std::int64_t quickest = INT64_MAX;
         for (int i = 0; i < 3; ++i) {
             auto const times =
-                std::clamp<std::int64_t>(1'000'000 / std::max<std::int64_t>(quickest, 1), 1, most_short_steps);
+                std::clamp<std::int64_t>(1'000'000 / std::max<std::int64_t>(quickest, 1), 1, max_short_steps);
             quickest = std::min(quickest, quickest_batch(times));
             if (quickest > std::max(20 * enough_ns, no_doubt_ns)) break;  // once is enough for what takes so long
         }
         last_step_ns_ = std::max<std::int64_t>(quickest, 1000);
-        if (quickest >= enough_ns || batch >= most_batch) return;
+        if (quickest >= enough_ns || batch >= max_batch) return;
     }
 }
 
@@ -157,11 +158,11 @@ std::int64_t Steps::quickest_batch(std::int64_t times) {
 // at work, rounds until the burst's time is over.
 std::int64_t Steps::next_count(std::int64_t taken, std::int64_t end_ns) const {
     // Where marks cost too much, bursts with and without them take turns: no burst may have most of the samples.
-    std::int64_t const parts = job_.info.phases.empty() ? least_bursts : phased_bursts;
+    std::int64_t const parts = job_.info.phases.empty() ? min_bursts : phased_bursts;
     std::int64_t const left = std::min(job_.settings.samples - taken_, job_.settings.samples / parts - taken);
     std::int64_t const time_ns = job_.alone ? static_cast<std::int64_t>(burst_s * 1e9) : (end_ns - now_ns()) / 2;
     if (taken > 0 && (now_ns() >= end_ns || left <= 0)) return 0;
-    std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, job_.alone ? 5 : 1, most_steps);
+    std::int64_t const fitting = std::clamp<std::int64_t>(time_ns / last_step_ns_, job_.alone ? 5 : 1, max_steps);
     return std::max<std::int64_t>(1, std::min(fitting, left));
 }
 
@@ -185,7 +186,7 @@ void Steps::round(std::int64_t count) {
     watch_.begin();  // after the wait for the first rank, in which the others sleep
     if (job_.settings.sync == Sync::none && !job_.kernel.prepares() && job_.info.readings.empty())
         job_.kernel.run(0, next_++, 1);  // brings the ranks together after the broadcast
-    let_go();
+    restart_intervals();
     std::int64_t const begin = last_end_ns_;
     for (std::int64_t i = 0; i < count; ++i) sample();
     last_step_ns_ = std::max<std::int64_t>((now_ns() - begin) / count, 1000);

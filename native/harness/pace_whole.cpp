@@ -12,7 +12,7 @@ void Whole::burst(Window const& window) {
     pause_until(window.start_ns, job_.settings.share_cores);
     std::int64_t const begin = now_ns();
     watch_.begin();
-    let_go();
+    restart_intervals();
     sample();
     lane.taken = watch_.end();
     collect(1);

@@ -99,7 +99,7 @@ Masks masks_of_threads(int threads) {
     return masks;
 }
 
-Restored::~Restored() { apply(masks_); }
+ScopedMasks::~ScopedMasks() { apply(masks_); }
 
 Pinned pin_threads(Comm const& node, Masks const& before, bool pin, bool library_threads, bool works,
                    std::uint64_t seed) {

@@ -22,7 +22,7 @@ namespace {
 
 // Runs `body` on every rank. If it fails on one rank (a page size or a library is missing there), all ranks fail, so
 // that no rank waits for the others.
-void together(Comm const& world, std::function<void()> const& body) {
+void run_on_all_ranks(Comm const& world, std::function<void()> const& body) {
     std::string reason;
     try {
         body();
@@ -36,14 +36,14 @@ void together(Comm const& world, std::function<void()> const& body) {
     throw Refusal(reason, Exit::not_supported);
 }
 
-// Does `body`. Where it fails on this rank alone the kernel is left as it is, for the end of the job: to free windows
-// and files its destructor would wait for the other ranks. `together`: what is not supported all ranks refuse; else one
-// rank alone does, perhaps while others are inside a collective, and no next point can begin.
-void with(std::unique_ptr<Runnable>& kernel, bool together, std::function<void()> const& body) {
+// Runs `body`. If it fails on this rank alone, the kernel is not destroyed: to free windows and files, its destructor
+// would wait for the other ranks. `on_all_ranks`: a refusal occurs on all ranks, and the next point can begin.
+// Otherwise other ranks may be inside a collective call.
+void run_or_abandon(std::unique_ptr<Runnable>& kernel, bool on_all_ranks, std::function<void()> const& body) {
     try {
         body();
     } catch (Refusal const& refusal) {
-        if (together && refusal.code() == Exit::not_supported) throw;
+        if (on_all_ranks && refusal.code() == Exit::not_supported) throw;
         static_cast<void>(kernel.release());
         throw Refusal(refusal.what(), refusal.code() == Exit::not_supported ? Exit::cannot_run : refusal.code());
     } catch (...) {
@@ -52,14 +52,14 @@ void with(std::unique_ptr<Runnable>& kernel, bool together, std::function<void()
     }
 }
 
-// The kernel, on every rank or on none: constructors do not communicate, since one of them may refuse.
-std::unique_ptr<Runnable> build_together(Build build, Context& context, bool works) {
+// Constructs the kernel on all ranks or on none. Constructors do not communicate, since one of them may refuse.
+std::unique_ptr<Runnable> build_kernel(Build build, Context& context, bool works) {
     std::unique_ptr<Runnable> kernel;
-    together(context.world, [&] {
+    run_on_all_ranks(context.world, [&] {
         if (works) kernel = build(context);
     });
-    with(kernel, true, [&] {
-        together(context.world, [&] {
+    run_or_abandon(kernel, true, [&] {
+        run_on_all_ranks(context.world, [&] {
             if (works) kernel->set_up();
             inject_faults(During::set_up, context.world.rank());
         });
@@ -81,7 +81,7 @@ std::unique_ptr<PrefetcherSwitch> switch_prefetchers(Context const& context, Com
             all.insert(list.begin(), list.end());
     }
     std::unique_ptr<PrefetcherSwitch> found;
-    together(context.world, [&] {
+    run_on_all_ranks(context.world, [&] {
         found = std::make_unique<PrefetcherSwitch>(word, std::vector<int>(all.begin(), all.end()), context.threads);
     });
     return found;
@@ -145,7 +145,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     KernelInfo const& info = row.info;
     Comm const& world = session.world();
     Comm const node = world.node();
-    Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.least_ranks);
+    Groups const groups = Groups::parse(knobs.word("groups"), world.size(), info.min_ranks);
     if (auto const refusal = shape_refusal(info, knobs, world.size())) throw *refusal;
     int const mine = groups.of(world.rank());
     bool const works = mine >= 0;
@@ -164,7 +164,7 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
                     .nodes = NodePolicy::parse(knobs.word("memory")),
                     .layout = layout_of(knobs.word("layout"), pages)};
     set_memory_left(context, works);
-    Restored const before(masks_of_threads(threads));
+    ScopedMasks const before(masks_of_threads(threads));
     auto const [share_cores, unpinned] =
         pin_threads(node, before.masks(), knobs.word("pin") == "each", info.library_threads, works, seed);
     context.share_cores = share_cores;
@@ -178,13 +178,13 @@ Exit measure_point(Session const& session, Row const& row, Knobs const& knobs, R
     context.progress_file = &progress;
     context.scratch_folder = &scratch;
     std::int64_t const begun_ns = now_ns();
-    auto kernel = build_together(row.build, context, works);
+    auto kernel = build_kernel(row.build, context, works);
     if (unpinned) context.notes.emplace_back("binding", "refused by the system");
     if (!prefetchers->text().empty()) context.notes.emplace_back("hwprefetch", prefetchers->text());
     if (context.drawn) context.notes.emplace_back("layout", "random");
     std::int64_t const built_ns = now_ns();
     std::int64_t measured_ns = built_ns;
-    with(kernel, world.size() == 1, [&] {
+    run_or_abandon(kernel, world.size() == 1, [&] {
         inject_faults(During::between, world.rank());
         outcome.measured = measure(kernel.get(), info, context, outcome.settings, groups);
         measured_ns = now_ns();

@@ -11,7 +11,7 @@
 namespace octant {
 namespace {
 
-constexpr std::size_t most_readings = 20'000;  // in the reduced form, of all readings and groups
+constexpr std::size_t max_readings = 20'000;  // in the reduced form, of all readings and groups
 
 void write_scheduling(JsonText& text, Scheduling const& found) {
     text.key("scheduling").open('{');
@@ -119,7 +119,7 @@ std::string results_text(Comm const& group, int number, Outcome const& outcome, 
         check.value = group.max(mine);
         if (check.right())
             check.where.clear();
-        else  // as the first rank says that has the greatest value
+        else  // of the first rank with the greatest value
             check.where = first_of(group.gather(mine == check.value ? check.where : ""));
         right = right && check.right();
         add(check);
@@ -135,13 +135,13 @@ std::string marks_off_text(Measurement const& measured, int group) {
     return text.text();
 }
 
-constexpr std::size_t most_name = 64;  // with quotes and brackets
+constexpr std::size_t max_name = 64;  // with quotes and brackets
 
 // `name` with the parts of all ranks between the brackets.
 void join(JsonText& text, Comm const& world, char const* name, char const* brackets, std::string mine) {
     if (!mine.empty()) mine += ',';
     std::string const parts = world.gather_joined(mine);
-    text.reserve(parts.size() + most_name);
+    text.reserve(parts.size() + max_name);
     text.key(name).open(brackets[0]);
     text.raw(std::string_view(parts).substr(0, parts.empty() ? 0 : parts.size() - 1));
     text.close(brackets[1]);
@@ -196,7 +196,7 @@ class Writer {  // of the lists that grow with ranks and samples; `place` -1: th
     [[nodiscard]] std::string readings() const {
         if (!works_ || facts_.context.group.rank() != 0) return "";
         std::size_t const lists = std::max<std::size_t>(1, part_.readings.values.size()) * facts_.groups.members.size();
-        return readings_text(part_, std::max<std::size_t>(1, most_readings / lists));
+        return readings_text(part_, std::max<std::size_t>(1, max_readings / lists));
     }
 
     PointFacts const& facts_;

@@ -41,7 +41,7 @@ Refusal no_register(std::string const& why) {
 }
 
 double ascending_read_s(std::vector<Line>& buffer) {
-    double least_s = 1e9;
+    double min_s = 1e9;
     for (int trial = 0; trial < 3; ++trial) {
         for (Line const& one : buffer) flush_line(&one);
         drain_stores();
@@ -49,9 +49,9 @@ double ascending_read_s(std::vector<Line>& buffer) {
         Line* at = buffer.data();
         for (std::size_t i = 0; i < lines; ++i) at = at->next;
         asm volatile("" : : "r"(at) : "memory");
-        least_s = std::min(least_s, static_cast<double>(now_ns() - begin) * 1e-9);
+        min_s = std::min(min_s, static_cast<double>(now_ns() - begin) * 1e-9);
     }
-    return least_s;
+    return min_s;
 }
 
 // In the watcher, a copy of a process with threads: system calls alone.
@@ -94,7 +94,7 @@ std::optional<PrefetchRegister> prefetch_register() {
     return prefetch_register(vendor, family, amd_control);
 }
 
-SwitchedRegisters::SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder)
+PrefetchRegisters::PrefetchRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder)
     : which_(which) {
     try {
         lock(folder);
@@ -115,13 +115,13 @@ SwitchedRegisters::SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegis
     }
 }
 
-void SwitchedRegisters::lock(std::string const& folder) {
+void PrefetchRegisters::lock(std::string const& folder) {
     lock_ = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0)
         throw no_register(folder + " is in use by another run of Octant");
 }
 
-void SwitchedRegisters::watch() {
+void PrefetchRegisters::watch() {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         throw no_register(std::string("no socket: ") + std::strerror(errno));
@@ -154,12 +154,12 @@ void SwitchedRegisters::watch() {
     throw no_register("no process to restore them: " + why);
 }
 
-void SwitchedRegisters::close_files() noexcept {
+void PrefetchRegisters::close_files() noexcept {
     for (File const& file : files_) close(file.descriptor);
     if (lock_ >= 0) close(lock_);
 }
 
-SwitchedRegisters::~SwitchedRegisters() {
+PrefetchRegisters::~PrefetchRegisters() {
     close(socket_);
     int status = 0;
     while (waitpid(watcher_, &status, 0) < 0 && errno == EINTR) {
@@ -176,7 +176,7 @@ SwitchedRegisters::~SwitchedRegisters() {
     close_files();
 }
 
-void SwitchedRegisters::write(bool on) {
+void PrefetchRegisters::write(bool on) {
     for (File const& file : files_) {
         std::uint64_t const wanted = which_.switched(file.before, on);
         std::uint64_t found = ~wanted;
@@ -233,7 +233,7 @@ PrefetcherSwitch::PrefetcherSwitch(std::string const& word, std::vector<int> con
     auto const which = prefetch_register();
     if (!which) throw no_register("neither Intel's nor AMD's register is available (a hypervisor may hide it)");
     if (!cpus.empty()) {
-        registers_ = std::make_unique<SwitchedRegisters>(cpus, *which);
+        registers_ = std::make_unique<PrefetchRegisters>(cpus, *which);
         expect_effect(slowdown_without_prefetch([&](bool wanted) { registers_->write(wanted); }));
         registers_->write(on);
     }

@@ -19,11 +19,11 @@ Progress::~Progress() {
 }
 
 void Progress::write(double share, std::string const& phase) {
-    constexpr std::int64_t least_ns = 100'000'000;
+    constexpr std::int64_t min_ns = 100'000'000;
     share_ = share >= 0 ? std::min(share, 1.0) : 0;  // readers refuse other values, and a NaN
     phase_ = phase;
     std::int64_t const now = now_ns();
-    if (path_.empty() || (written_ns_ > 0 && now - written_ns_ < least_ns)) return;
+    if (path_.empty() || (written_ns_ > 0 && now - written_ns_ < min_ns)) return;
     written_ns_ = now;
     JsonText text;
     text.open('{');

@@ -27,7 +27,7 @@ std::string utc_now() {
     return text.data();
 }
 
-// What the library says about the settings that it was started with, so that a spelling that it ignored is seen.
+// The settings that the library reports, which show whether it has ignored a misspelled variable.
 void write_settings(JsonText& text) {
     auto const settings = settings_in_force();
     if (settings.empty()) return;

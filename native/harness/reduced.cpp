@@ -9,14 +9,14 @@
 namespace octant {
 namespace {
 
-constexpr std::size_t block_steps = 1'000, most_worst = 64;
+constexpr std::size_t block_steps = 1'000, max_worst = 64;
 
 struct Slow {  // a time, its place and whose it is
     std::int64_t ns, sample, rank, thread;
 };
 
 void keep_slowest(std::vector<Slow>& all) {
-    std::size_t const kept = std::min(most_worst, all.size());
+    std::size_t const kept = std::min(max_worst, all.size());
     std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(kept), [](Slow const& a, Slow const& b) {
         return std::array{-a.ns, a.sample, a.rank, a.thread} < std::array{-b.ns, b.sample, b.rank, b.thread};
     });
@@ -39,7 +39,7 @@ class Reducer {  // of one series of one role over the ranks of a group
         for (std::size_t i = 0; i < times.size(); ++i) {
             count_ += 1;
             sum_ns_ += times[i];
-            least_ns_ = std::min(least_ns_, times[i]);
+            min_ns_ = std::min(min_ns_, times[i]);
             greatest_ns_ = std::max(greatest_ns_, times[i]);
             sketch_.insert(times[i]);
             if (part_.info.pace == Pace::chunks)
@@ -90,7 +90,7 @@ class Reducer {  // of one series of one role over the ranks of a group
   private:
     void write_ranks(JsonText& text) const {
         std::vector<std::int64_t> mine;
-        if (count_ > 0) mine = {part_.rank, count_, sum_ns_, least_ns_, greatest_ns_};
+        if (count_ > 0) mine = {part_.rank, count_, sum_ns_, min_ns_, greatest_ns_};
         text.key("ranks").open('[');
         for (auto const& rank : group_.gather(mine))
             if (!rank.empty()) text.list(rank);
@@ -166,7 +166,7 @@ class Reducer {  // of one series of one role over the ranks of a group
     Comm const& group_;
     RankPart const& part_;
     std::size_t role_;
-    std::int64_t count_ = 0, sum_ns_ = 0, least_ns_ = INT64_MAX, greatest_ns_ = 0;
+    std::int64_t count_ = 0, sum_ns_ = 0, min_ns_ = INT64_MAX, greatest_ns_ = 0;
     Sketch sketch_, gaps_;                 // gaps: of chunks
     std::vector<Slow> worst_;              // of chunks
     std::vector<std::int64_t> steps_;      // of steps

@@ -8,7 +8,7 @@
 namespace octant {
 namespace {
 
-constexpr int least_bursts = 4;  // samples of one burst resemble each other: no interval from fewer
+constexpr int min_bursts = 4;  // samples of one burst resemble each other: no interval from fewer
 
 bool precise(std::vector<double> const& samples, Settings const& settings) {
     std::size_t const cut = settings.settles ? warmup_length(samples) : static_cast<std::size_t>(settings.warmup);
@@ -24,7 +24,7 @@ std::string reason_to_stop(Comm const& world, std::vector<std::vector<double>> c
     std::int64_t const most = world.max(spent.samples);
     double const end_s = world.max(spent.elapsed_s + spent.next_s);
     if (most <= settings.warmup) return "";
-    if (spent.bursts >= least_bursts && settings.precision > 0) {
+    if (spent.bursts >= min_bursts && settings.precision > 0) {
         bool const mine = std::ranges::all_of(watched, [&](auto const& series) { return precise(series, settings); });
         if (world.max(std::int64_t{mine ? 0 : 1}) == 0) return "interval";
     }

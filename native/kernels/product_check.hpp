@@ -64,7 +64,7 @@ struct Product {
 namespace product_check {
 
 constexpr double lambda = 6;
-constexpr std::size_t most_groups = 32;  // each comparison covers few columns, and its bound stays sharp
+constexpr std::size_t max_groups = 32;  // each comparison covers few columns, and its bound stays sharp
 
 // By hand: the operator of std::complex looks for infinities.
 inline std::complex<double> times(std::complex<double> x, std::complex<double> y) noexcept {
@@ -90,7 +90,7 @@ inline std::complex<double> sign_at(std::size_t j, bool complex) noexcept {
 template <class T>
 [[nodiscard]] double freivalds(Product<T> const& product) {
     using namespace product_check;
-    std::size_t const n = product.n, width = (n + most_groups - 1) / most_groups, groups = (n + width - 1) / width;
+    std::size_t const n = product.n, width = (n + max_groups - 1) / max_groups, groups = (n + width - 1) / width;
     double const unit = product.unit + std::numeric_limits<double>::epsilon();
     std::vector<std::complex<double>> image(n * groups), sums(groups);
     std::vector<double> squares(groups, 0.0), kept(groups);

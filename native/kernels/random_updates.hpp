@@ -58,7 +58,7 @@ struct Words {
     }
 };
 
-// Asks for the words of `ahead` in the second cache: nearer, where fewer misses can be open, it takes longer.
+// Prefetches the words of `ahead` into the L2 cache. Into L1 it takes longer, since fewer misses can be outstanding.
 template <class Sequence>
 void prefetch(Words<Sequence> words, std::uint64_t const* ahead, std::size_t count) noexcept {
 #pragma GCC unroll 8

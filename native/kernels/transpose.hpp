@@ -16,19 +16,19 @@ struct Transpose {
     static constexpr std::ptrdiff_t lanes = bits / 64;
     static constexpr std::ptrdiff_t line = 8;  // doubles that a cache line holds
     using Places __attribute__((vector_size(bits / 8))) = long long;
-    using Loose __attribute__((vector_size(bits / 8), aligned(8), may_alias)) = double;
+    using Unaligned __attribute__((vector_size(bits / 8), aligned(8), may_alias)) = double;
 
     static V at(double const* from) {
         if constexpr (lanes == 1)
             return *from;
         else
-            return *reinterpret_cast<Loose const*>(from);
+            return *reinterpret_cast<Unaligned const*>(from);
     }
     static void put(double* to, V value) {
         if constexpr (lanes == 1)
             *to = value;
         else
-            *reinterpret_cast<Loose*>(to) = value;
+            *reinterpret_cast<Unaligned*>(to) = value;
     }
 
     // Lane l of the upper or lower of two rows at a distance of `apart` rows, after they have exchanged the

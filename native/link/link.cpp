@@ -41,8 +41,8 @@ using namespace octant::link;
 
 namespace {
 
-// A process that is not root's loses its rights with the next program unless they are ambient.
-void keep_rights() {
+// Makes the capabilities ambient: otherwise execve() drops those of a process that is not root.
+void keep_capabilities() {
     constexpr std::array kept{CAP_SYS_ADMIN, CAP_SYS_CHROOT, CAP_SYS_PTRACE};
     __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, 2> sets{};
@@ -58,7 +58,7 @@ void keep_rights() {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != owner) throw Refusal("cannot continue (octant-link has ended)");
         enter(owner, 0, plan.hosts);
-        keep_rights();
+        keep_capabilities();
         setenv(hosts_variable, (std::to_string(owner) + " " + std::to_string(plan.hosts)).c_str(), 1);
         become(plan.program.data());
     } catch (Refusal const& refusal) {
@@ -123,7 +123,7 @@ int execute_run(Plan const& plan) {
 int main(int argc, char** argv) {
     auto const words = std::span(argv, static_cast<std::size_t>(argc)).subspan(1);
     try {
-        if (char const* where = std::getenv(hosts_variable)) stand_in(where, words);
+        if (char const* where = std::getenv(hosts_variable)) run_as_ssh(where, words);
         return execute_run(parse(words));
     } catch (Refusal const& refusal) {
         std::fprintf(stderr, "octant-link: %s\n", refusal.what());

@@ -1,4 +1,4 @@
-// Asks the kernel of Linux for network devices: rtnetlink(7), as far as an emulated link needs it.
+// Network devices of Linux: the part of rtnetlink(7) that an emulated link needs.
 #pragma once
 
 #include <cstdint>

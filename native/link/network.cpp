@@ -59,8 +59,8 @@ void write_file(char const* path, std::string const& text) {
     if (!file) refuse(std::string("no ") + path, errno, "a machine that permits user namespaces, or root");
 }
 
-// The right to make networks: root's own, or that of a user namespace in which we are still who we are.
-void gain_right() {
+// Obtains the capability to create networks: as root, or in a user namespace with an unchanged user ID.
+void gain_capability() {
     if (unshare(CLONE_NEWNET) == 0) return;
     auto const user = std::to_string(geteuid()), group = std::to_string(getegid());
     int signal_of_parent = 0;
@@ -68,8 +68,8 @@ void gain_right() {
     if (unshare(CLONE_NEWUSER) != 0)
         refuse("no namespaces available", errno,
                "sysctl user.max_user_namespaces, a container that allows them, or root");
-    prctl(PR_SET_PDEATHSIG, signal_of_parent);  // who gains rights loses it
-    prctl(PR_SET_DUMPABLE, 1);                  // and hides from those who start the other hosts
+    prctl(PR_SET_PDEATHSIG, signal_of_parent);  // it is cleared with new capabilities
+    prctl(PR_SET_DUMPABLE, 1);                  // otherwise the starters of other hosts cannot open /proc/PID
     write_file("/proc/self/setgroups", "deny");
     write_file("/proc/self/uid_map", user + " " + user + " 1");
     write_file("/proc/self/gid_map", group + " " + group + " 1");
@@ -197,7 +197,7 @@ std::vector<int> by_core(cpu_set_t const& allowed) {
 
 // Both hosts would else give their first rank the same hardware thread, and the ranks would wait for each other's
 // time slice.
-void take_share(int owner, std::size_t host, std::size_t hosts) {
+void bind_to_share(int owner, std::size_t host, std::size_t hosts) {
     cpu_set_t allowed;
     if (sched_getaffinity(owner, sizeof allowed, &allowed) != 0) return;  // more than 1024 hardware threads
     auto const cpus = by_core(allowed);
@@ -212,7 +212,7 @@ void take_share(int owner, std::size_t host, std::size_t hosts) {
 }  // namespace
 
 Network::Network(Plan const& plan) : hosts_(plan.hosts) {
-    gain_right();
+    gain_capability();
     make_hosts();
     if (plan.delay_ns != 0) {
         join_by_relay();
@@ -323,7 +323,7 @@ void enter(int owner, std::size_t host, std::size_t hosts) {
         opened[kind] = open((files + std::to_string(namespace_file(host, kind))).c_str(), O_RDONLY | O_CLOEXEC);
         if (opened[kind] < 0) refuse("cannot enter " + host_name(host), errno, "the launch again");
     }
-    take_share(owner, host, hosts);
+    bind_to_share(owner, host, hosts);
     for (int const file : opened) {
         move_to(file, 0);
         close(file);

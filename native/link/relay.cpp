@@ -17,9 +17,9 @@
 namespace octant::link {
 namespace {
 
-constexpr std::size_t head_bytes = 14;      // of a frame of Ethernet, which a token bucket counts too
-constexpr std::size_t most_bytes = 65536;   // of a packet
-constexpr std::size_t most_kept = 4000000;  // delays: 32 MB
+constexpr std::size_t head_bytes = 14;     // of a frame of Ethernet, which a token bucket counts too
+constexpr std::size_t max_bytes = 65536;   // of a packet
+constexpr std::size_t max_kept = 4000000;  // delays: 32 MB
 constexpr std::int64_t second_ns = 1000000000;
 
 std::int64_t now_ns() {
@@ -81,7 +81,7 @@ std::int64_t Relay::next_ns() const {
 }
 
 void Relay::take(Direction& direction) {
-    std::array<char, most_bytes> packet;  // NOLINT: not set, on purpose
+    std::array<char, max_bytes> packet;  // NOLINT: not set, on purpose
     for (;;) {
         ssize_t const got = read(direction.from, packet.data(), packet.size());
         if (got <= 0) return;
@@ -103,7 +103,7 @@ void Relay::deliver(Direction& direction) {
         ssize_t const sent = write(direction.to, packet.bytes.data(), packet.bytes.size());
         if (sent != static_cast<ssize_t>(packet.bytes.size()))
             ++delays_.dropped;
-        else if (delays_.ns.size() < most_kept)
+        else if (delays_.ns.size() < max_kept)
             delays_.ns.push_back(now_ns() - packet.departs_ns);
         direction.waiting_bytes -= packet.bytes.size();
         direction.waiting.pop_front();

@@ -18,7 +18,7 @@ void become(char* const* words) {
                   "); try its full path");
 }
 
-void stand_in(std::string const& where, std::span<char*> words) {
+void run_as_ssh(std::string const& where, std::span<char*> words) {
     int owner = 0;
     std::size_t hosts = 0;
     std::istringstream(where) >> owner >> hosts;

@@ -1,4 +1,4 @@
-// What a launcher on an emulated link starts instead of ssh.
+// Replacement of ssh for launchers on an emulated link.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@ namespace octant::link {
 
 inline constexpr char hosts_variable[] = "OCTANT_LINK_HOSTS";  // "PID HOSTS" of the octant-link that made the network
 
-// Becomes the program that the launcher wants on the host that it names. Throws Refusal.
-[[noreturn]] void stand_in(std::string const& where, std::span<char*> words);
+// Executes the command of the launcher on the requested host. Throws Refusal.
+[[noreturn]] void run_as_ssh(std::string const& where, std::span<char*> words);
 
 // Becomes a program, with this process' environment. Throws Refusal.
 [[noreturn]] void become(char* const* words);

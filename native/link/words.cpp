@@ -9,8 +9,8 @@
 namespace octant::link {
 namespace {
 
-constexpr std::size_t most_hosts = 16;
-constexpr std::uint64_t most_bits_per_s = 10'000'000'000;
+constexpr std::size_t max_hosts = 16;
+constexpr std::uint64_t max_bits_per_s = 10'000'000'000;
 constexpr std::int64_t longest_delay_ns = 1'000'000'000;
 // What PRRTE (Open MPI) puts around its line if the login shell of the user is sh or ksh; our hosts need no profile.
 constexpr std::string_view profile_begin = "( test ! -r ./.profile || . ./.profile;", profile_end = ")";
@@ -153,9 +153,9 @@ Plan parse(std::span<char*> words) {
     for (; at < words.size(); ++at) {
         std::string_view const word = words[at];
         if (word == "--hosts") {
-            plan.hosts = number<std::size_t>(word, value(word), 2, most_hosts);
+            plan.hosts = number<std::size_t>(word, value(word), 2, max_hosts);
         } else if (word == "--bits-per-s") {
-            plan.bits_per_s = number<std::uint64_t>(word, value(word), 8000, most_bits_per_s);
+            plan.bits_per_s = number<std::uint64_t>(word, value(word), 8000, max_bits_per_s);
         } else if (word == "--delay-ns") {
             plan.delay_ns = number<std::int64_t>(word, value(word), 0, longest_delay_ns);
         } else if (word == "--report") {

@@ -20,7 +20,7 @@ struct Plan {
 // argv without the program's own name. Throws Refusal.
 Plan parse(std::span<char*> words);
 
-// What a launcher asks its ssh to do: a host's number, from 0, and the line for a shell there.
+// The arguments of ssh: the number of a host, from 0, and the command line for its shell.
 struct Order {
     std::size_t host = 0;
     std::string line;

@@ -87,7 +87,7 @@ Node known_node(Topology const& topology, Node node) {
 }
 
 // An answer about a network of that size.
-Solution const& answer_about(Topology const& topology, Solution const& answer) {
+Solution const& require_topology(Topology const& topology, Solution const& answer) {
     bool fits = answer.loads.empty() || answer.loads.size() == at(topology.links());
     for (auto const& group : answer.groups) fits = fits && group.link >= 0 && group.link < topology.links();
     if (!fits) throw std::invalid_argument("cannot use the solution of one network for another");
@@ -149,29 +149,29 @@ double messages_of(std::vector<CollectiveStep> const& steps) {
     return messages;
 }
 
-// The steps of a collective by each of several algorithms, with their prices. `instead` is what to try where that would
+// The steps of a collective by each of several algorithms, with their prices. `alternative` is the advice if that would
 // take too long.
 std::vector<std::vector<PriceRow>> price(Network const& n, std::string const& operation,
                                          std::vector<std::string> const& algorithms, In<Node> const& node_of_rank,
-                                         UnitCost const& shape, std::string const& instead) {
+                                         UnitCost const& shape, std::string const& alternative) {
     std::vector<std::vector<CollectiveStep>> programs;
     double messages = 0;
     for (auto const& algorithm : algorithms) {
         programs.push_back(collective(operation, algorithm, static_cast<int>(node_of_rank.size())));
         messages += messages_of(programs.back());
     }
-    Work work(messages, instead);
+    Work work(messages, alternative);
     StepPricer pricer(n.topology(), n.health(), n.routing(), list(node_of_rank), shape);
     std::vector<std::vector<PriceRow>> rows(programs.size());
     for (std::size_t p = 0; p < programs.size(); ++p) {
         for (auto const& step : programs[p]) {
-            constexpr int some = 64;
+            constexpr int check_interval = 64;
             int sent = 0;
             step.messages([&](int from, int to, double pieces) {
                 pricer.send(from, to, pieces);
-                if (++sent % some == 0) work.did(some);
+                if (++sent % check_interval == 0) work.advance(check_interval);
             });
-            work.did(sent % some);
+            work.advance(sent % check_interval);
             rows[p].push_back(row_of(n.topology(), step, pricer.finish()));
         }
     }
@@ -210,7 +210,7 @@ class StopOnCtrlC {
     ~StopOnCtrlC() {
         if (depth.fetch_sub(1) > 1) return;
         sigaction(SIGINT, &before, nullptr);
-        if (take_stop()) raise(SIGINT);  // it came with the last step
+        if (consume_stop_request()) raise(SIGINT);  // it came with the last step
     }
     StopOnCtrlC(StopOnCtrlC const&) = delete;
     StopOnCtrlC& operator=(StopOnCtrlC const&) = delete;
@@ -390,8 +390,8 @@ void bind_network(nb::module_& m) {
         .def(
             "closed_queue",
             [](Network const& n, Solution const& answer, UnitCost const& shape, double senders, double window) {
-                return closed_queue_rate(n.topology(), n.health(), shape, answer_about(n.topology(), answer), senders,
-                                         window);
+                return closed_queue_rate(n.topology(), n.health(), shape, require_topology(n.topology(), answer),
+                                         senders, window);
             },
             "answer"_a, "shape"_a, "senders"_a, "window"_a, Release())
         .def(
@@ -408,7 +408,7 @@ void bind_network(nb::module_& m) {
             },
             "traffic"_a, "shape"_a, "units_per_packet"_a, "window"_a, "packets"_a, "seed"_a, "in_order"_a, "failing"_a,
             "fails_ps"_a, "timeout_ps"_a, "ping_ps"_a, "retries"_a, Release())
-        .def("price", &price, "operation"_a, "algorithms"_a, "node_of_rank"_a, "shape"_a, "instead"_a, Release())
+        .def("price", &price, "operation"_a, "algorithms"_a, "node_of_rank"_a, "shape"_a, "alternative"_a, Release())
         .def("price_flows", &price_flows, "sources"_a, "targets"_a, "units"_a, "node_of_rank"_a, "shape"_a, Release())
         .def(
             "each",
@@ -444,7 +444,7 @@ void bind_network(nb::module_& m) {
                 }
                 auto found =
                     solve_adaptive(n.topology(), n.health(), n.routing(), second.routing(), traffic, shape, rounds);
-                return std::tuple(std::move(found.answer), found.most_rounds_per_s, found.elsewhere);
+                return std::tuple(std::move(found.answer), found.max_rounds_per_s, found.elsewhere);
             },
             "second"_a, "traffic"_a, "shape"_a, "rounds"_a, Release())
         .def(
@@ -482,10 +482,10 @@ void bind_network(nb::module_& m) {
 
 NB_MODULE(_network, m) {
     m.doc() = "Network model: topologies, routings, traffic and solvers";
-    m.attr("MOST_NODES") = most_nodes;
-    m.attr("MOST_VERTICES") = most_vertices;
-    m.attr("MOST_LINKS") = most_links;
-    m.attr("MOST_DIMENSIONS") = most_dimensions;
+    m.attr("MOST_NODES") = max_nodes;
+    m.attr("MOST_VERTICES") = max_vertices;
+    m.attr("MOST_LINKS") = max_links;
+    m.attr("MOST_DIMENSIONS") = max_dimensions;
     bind_values(m);
     bind_topologies(m);
     bind_network(m);

@@ -16,7 +16,7 @@ Calls& calls() {
 
 }  // namespace octant
 
-// The headers' declarations differ from system to system in what they promise; the linker knows names only.
+// The declarations in headers differ between systems in their attributes; only the names are linked.
 extern "C" {
 
 __attribute__((visibility("default"))) int sched_yield() noexcept {

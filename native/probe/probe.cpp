@@ -34,19 +34,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double patience_s = 0.25;  // with 20 ms a busy machine gives false edges
 constexpr double through_memory_s = 2e-6;
-constexpr std::int64_t most_bytes = std::int64_t{64} << 20;
+constexpr std::int64_t max_bytes = std::int64_t{64} << 20;
 constexpr int command_tag = 1, data_tag = 2, go_tag = 3;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 void sleep_uncounted(double seconds) {
-    timespec const wanted{0, static_cast<long>(seconds * 1e9)};
-    syscall(SYS_nanosleep, &wanted, nullptr);
+    timespec const options{0, static_cast<long>(seconds * 1e9)};
+    syscall(SYS_nanosleep, &options, nullptr);
 }
 
-class Alone {  // keeps a rank to one of its hardware threads, as long as it lives
+class ScopedBinding {  // keeps a rank to one of its hardware threads, as long as it lives
   public:
-    explicit Alone(int rank) {
+    explicit ScopedBinding(int rank) {
         if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
         int left = rank % std::max(1, CPU_COUNT(&before_));
         for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
@@ -57,9 +57,9 @@ class Alone {  // keeps a rank to one of its hardware threads, as long as it liv
                 moved_ = sched_setaffinity(0, sizeof one, &one) == 0;
             }
     }
-    Alone(Alone const&) = delete;
-    Alone& operator=(Alone const&) = delete;
-    ~Alone() {
+    ScopedBinding(ScopedBinding const&) = delete;
+    ScopedBinding& operator=(ScopedBinding const&) = delete;
+    ~ScopedBinding() {
         if (moved_) sched_setaffinity(0, sizeof before_, &before_);
     }
 
@@ -70,7 +70,7 @@ class Alone {  // keeps a rank to one of its hardware threads, as long as it liv
 
 class Pair {  // ranks 0 and 1; rank 0 decides what is tried, rank 1 follows
   public:
-    explicit Pair(int rank) : rank_(rank), buffer_(static_cast<std::size_t>(most_bytes) + 1) {}
+    explicit Pair(int rank) : rank_(rank), buffer_(static_cast<std::size_t>(max_bytes) + 1) {}
 
     // Whether a send of this size ends although the receiver waits for another message. At rank 0.
     bool sent_at_once(std::int64_t bytes) {
@@ -108,7 +108,7 @@ class Pair {  // ranks 0 and 1; rank 0 decides what is tried, rank 1 follows
     // Half of the shortest of many round trips of 8 bytes. Each rank keeps to a hardware thread of its own, and a time
     // that no shared memory would need is tried again for longer: on a busy machine the two seldom run together.
     double latency_s() {
-        Alone const alone(rank_);
+        ScopedBinding const alone(rank_);
         double least = std::numeric_limits<double>::infinity();
         int go_on = 1;
         for (auto const begin = Clock::now(); go_on != 0;) {
@@ -160,11 +160,11 @@ class Pair {  // ranks 0 and 1; rank 0 decides what is tried, rank 1 follows
     }
 
     std::int64_t search_edge(std::int64_t expected) {
-        if (expected >= 0 && expected < most_bytes && sent_at_once(expected) && !sent_at_once(expected + 1))
+        if (expected >= 0 && expected < max_bytes && sent_at_once(expected) && !sent_at_once(expected + 1))
             return expected;
-        if (sent_at_once(most_bytes)) return -1;
+        if (sent_at_once(max_bytes)) return -1;
         if (!sent_at_once(0)) return -2;
-        std::int64_t low = 0, high = most_bytes;  // sent at once, and not
+        std::int64_t low = 0, high = max_bytes;  // sent at once, and not
         while (high - low > 1) {
             std::int64_t const middle = low + (high - low) / 2;
             (sent_at_once(middle) ? low : high) = middle;
@@ -208,7 +208,7 @@ class Pair {  // ranks 0 and 1; rank 0 decides what is tried, rank 1 follows
     std::vector<char> buffer_;
 };
 
-struct Wanted {
+struct Options {
     std::string output;
     std::optional<std::int64_t> edge, copies;  // the size at which each is expected
     bool wait = false, check = false;
@@ -216,19 +216,19 @@ struct Wanted {
 
 std::optional<std::int64_t> bytes_of(std::string_view word, std::string_view name) {
     if (!word.starts_with(name)) return {};
-    return std::clamp<std::int64_t>(std::strtoll(word.data() + name.size(), nullptr, 10), 0, most_bytes);
+    return std::clamp<std::int64_t>(std::strtoll(word.data() + name.size(), nullptr, 10), 0, max_bytes);
 }
 
-Wanted read_words(int argc, char** argv) {
-    Wanted wanted{argv[2], {}, {}};
+Options read_words(int argc, char** argv) {
+    Options options{argv[2], {}, {}};
     for (int i = 3; i < argc; ++i) {
         std::string_view const word = argv[i];
-        if (auto const bytes = bytes_of(word, "edge=")) wanted.edge = bytes;
-        if (auto const bytes = bytes_of(word, "copies=")) wanted.copies = bytes;
-        wanted.wait = wanted.wait || word == "wait";
-        wanted.check = wanted.check || word == "check";
+        if (auto const bytes = bytes_of(word, "edge=")) options.edge = bytes;
+        if (auto const bytes = bytes_of(word, "copies=")) options.copies = bytes;
+        options.wait = options.wait || word == "wait";
+        options.check = options.check || word == "check";
     }
-    return wanted;
+    return options;
 }
 
 // Threads of this process.
@@ -253,15 +253,15 @@ void write_read_back(JsonText& text) {
     text.close('}');
 }
 
-void measure_pair(JsonText& text, Wanted const& wanted, int rank) {
+void measure_pair(JsonText& text, Options const& options, int rank) {
     Pair pair(rank);
     text.key("latency_s").number(pair.latency_s());
-    if (wanted.edge) text.key("edge").number(pair.largest_sent_at_once(*wanted.edge));
-    if (wanted.copies) {
-        text.key("copies_below").number(pair.copies(std::max<std::int64_t>(0, *wanted.copies - 1)));
-        text.key("copies_at").number(pair.copies(*wanted.copies));
+    if (options.edge) text.key("edge").number(pair.largest_sent_at_once(*options.edge));
+    if (options.copies) {
+        text.key("copies_below").number(pair.copies(std::max<std::int64_t>(0, *options.copies - 1)));
+        text.key("copies_at").number(pair.copies(*options.copies));
     }
-    if (wanted.wait) {
+    if (options.wait) {
         auto const waited = pair.wait();
         text.key("wait").open('{');
         text.key("seconds").number(waited.seconds);
@@ -275,7 +275,7 @@ void measure_pair(JsonText& text, Wanted const& wanted, int rank) {
 }
 
 int measure(int argc, char** argv) {
-    Wanted const wanted = read_words(argc, argv);
+    Options const options = read_words(argc, argv);
     check(MPI_Init(&argc, &argv));  // what a program gets that does not ask for a level of threads
     check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     Comm const world(MPI_COMM_WORLD);
@@ -292,11 +292,11 @@ int measure(int argc, char** argv) {
     text.key("thread_level").word(std::ranges::find(levels, level, &std::pair<int, char const*>::first)->second);
     text.key("threads").number(thread_count());
     if (world.rank() == 0) write_read_back(text);
-    if (world.size() == 2) measure_pair(text, wanted, world.rank());
-    if (wanted.check) text.key("refuses_negative_count").boolean(refuses_negative_count());
+    if (world.size() == 2) measure_pair(text, options, world.rank());
+    if (options.check) text.key("refuses_negative_count").boolean(refuses_negative_count());
     text.close('}');
     bool written = true;
-    if (world.rank() == 0) written = static_cast<bool>(std::ofstream(wanted.output) << text.text() << '\n');
+    if (world.rank() == 0) written = static_cast<bool>(std::ofstream(options.output) << text.text() << '\n');
     MPI_Finalize();
     return written ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// Checks that go on after a failure and say where it was; a test program is a main that returns `checks.result()`.
+// Checks that continue after a failure and print its location. A test program returns `checks.result()` from main.
 #pragma once
 
 #include "octant/failure.hpp"

@@ -3,7 +3,7 @@
 //   fuzz_network [--inputs N] [--seconds S] [--seed K]   until either is reached; prints inputs, inputs/s and memory
 //   fuzz_network FILE…                                   one run of each file
 //
-// An input that fails, or takes more than `most_s` of processor time, is written to the file `failing-input`.
+// An input that fails, or takes more than `max_s` of processor time, is written to the file `failing-input`.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -31,8 +31,8 @@ namespace {
 
 using Input = std::vector<std::uint8_t>;
 
-constexpr std::size_t longest = 256, most_kept = 512;
-constexpr int most_s = 10;  // of one input, under sanitizers on a busy machine; without them 2 s are far off too
+constexpr std::size_t longest = 256, max_kept = 512;
+constexpr int max_s = 10;  // of one input, under sanitizers on a busy machine; without them 2 s are far off too
 
 Input const* running = nullptr;  // what a handler of the process must find
 
@@ -53,7 +53,7 @@ extern "C" void stop_at(int number) {
 }
 
 int run(Input const& input) {
-    itimerval const most{{}, {most_s, 0}};
+    itimerval const most{{}, {max_s, 0}};
     setitimer(ITIMER_VIRTUAL, &most, nullptr);
     running = &input;
     int const verdict = LLVMFuzzerTestOneInput(input.data(), input.size());
@@ -72,10 +72,10 @@ class Inputs {
         return input;
     }
     void keep(Input const& input) {
-        if (kept_.size() < most_kept) {
+        if (kept_.size() < max_kept) {
             kept_.push_back(input);
         } else {
-            kept_[below(most_kept)] = input;
+            kept_[below(max_kept)] = input;
         }
     }
 
@@ -127,13 +127,13 @@ int run_files(int count, char** names) {
 
 int main(int argc, char** argv) {
     for (int const number : {SIGABRT, SIGVTALRM}) std::signal(number, stop_at);
-    std::uint64_t most_inputs = 1'000'000, seed = 1;
+    std::uint64_t max_inputs = 1'000'000, seed = 1;
     double seconds = 3600;
     int first = 1;
     for (; first + 1 < argc && std::strncmp(argv[first], "--", 2) == 0; first += 2) {
         std::string const option(argv[first]);
         if (option == "--inputs") {
-            most_inputs = std::strtoull(argv[first + 1], nullptr, 10);
+            max_inputs = std::strtoull(argv[first + 1], nullptr, 10);
         } else if (option == "--seconds") {
             seconds = std::strtod(argv[first + 1], nullptr);
         } else if (option == "--seed") {
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     };
     Inputs inputs(seed);
     std::uint64_t done = 0, kept = 0;
-    for (; done < most_inputs && since() < seconds; ++done) {
+    for (; done < max_inputs && since() < seconds; ++done) {
         Input const input = inputs.next();
         if (run(input) != 0) continue;
         inputs.keep(input);

@@ -122,7 +122,7 @@ std::unique_ptr<Topology> topology(Reader& in, unsigned kind) {
             return std::make_unique<TwoLevel>(shape, std::move(rows), self);
         }
         case 1: {
-            TorusShape shape{in.numbers(most_dimensions + 1, 4), {}};
+            TorusShape shape{in.numbers(max_dimensions + 1, 4), {}};
             shape.wraps.resize(shape.sizes.size() + (in.byte() < 250 ? 0 : 1));
             for (std::size_t d = 0; d < shape.wraps.size(); ++d) shape.wraps[d] = in.flag();
             return std::make_unique<Torus>(shape, std::move(rows), self);
@@ -138,7 +138,7 @@ std::unique_ptr<Topology> topology(Reader& in, unsigned kind) {
             return std::make_unique<Dragonfly>(shape, std::move(rows), self);
         }
         case 4: {
-            HyperXShape shape{in.numbers(most_dimensions + 1, 4), in.number(3)};
+            HyperXShape shape{in.numbers(max_dimensions + 1, 4), in.number(3)};
             return std::make_unique<HyperX>(shape, std::move(rows), self);
         }
         default:
@@ -159,7 +159,7 @@ RoutingChoice choice(Reader& in, unsigned kind) {
                          {},
                          {}};
     result.numbers = {{"split_ties", in.below(2)}, {"with_direct", in.below(2)}};
-    if (in.byte() > 200) result.order = in.numbers(most_dimensions, 4);
+    if (in.byte() > 200) result.order = in.numbers(max_dimensions, 4);
     if (in.byte() > 200) {  // an order that is one: 1, 0 of two dimensions and so on
         result.order.resize(in.below(4));
         std::iota(result.order.rbegin(), result.order.rend(), 0);
@@ -168,9 +168,9 @@ RoutingChoice choice(Reader& in, unsigned kind) {
 }
 
 void check_geometry(Topology const& net, Reader& in) {
-    require(net.nodes() >= 1 && net.nodes() <= most_nodes, "a network has 1 to most_nodes nodes");
-    require(net.vertices() >= net.nodes() && net.vertices() <= most_vertices, "it has no more vertices than allowed");
-    require(net.links() >= 3 * net.nodes() && net.links() <= most_links, "it has no more links than allowed");
+    require(net.nodes() >= 1 && net.nodes() <= max_nodes, "a network has 1 to most_nodes nodes");
+    require(net.vertices() >= net.nodes() && net.vertices() <= max_vertices, "it has no more vertices than allowed");
+    require(net.links() >= 3 * net.nodes() && net.links() <= max_links, "it has no more links than allowed");
     auto const look = [&](LinkId link) {
         auto const [from, to] = net.ends(link);
         require(from >= 0 && from < net.vertices() && to >= 0 && to < net.vertices(), "a link ends at vertices");
@@ -311,7 +311,7 @@ void check_flows(Case const& one, Reader& in) {
     });
 }
 
-// By class and by enumeration, of everybody to everybody.
+// Compares class aggregation and enumeration for uniform all-to-all traffic.
 void check_uniform(Case const& one, std::vector<int> const& holes, int octants) {
     Traffic traffic{.uniform = true};
     for (Node node = 0; node < one.net.nodes(); ++node) {
@@ -329,7 +329,7 @@ void check_uniform(Case const& one, std::vector<int> const& holes, int octants) 
     accepted([&] {
         auto const counted = solve_by_class(one.net, one.choice, one.health, one.routing, traffic, one.cost);
         check_answer(counted);
-        std::vector<double> sum(one.net.classes().size(), 0.0), most(sum), sum_listed(sum), most_listed(sum);
+        std::vector<double> sum(one.net.classes().size(), 0.0), most(sum), sum_listed(sum), max_listed(sum);
         auto const add = [&](LinkId link, double load, double links) {
             auto const kind = at(one.net.class_of(link));
             sum[kind] += load * links;
@@ -341,11 +341,11 @@ void check_uniform(Case const& one, std::vector<int> const& holes, int octants) 
         for (LinkId link = 0; link < one.net.links(); ++link) {
             auto const kind = at(one.net.class_of(link));
             sum_listed[kind] += listed.loads[at(link)];
-            most_listed[kind] = std::max(most_listed[kind], listed.loads[at(link)]);
+            max_listed[kind] = std::max(max_listed[kind], listed.loads[at(link)]);
         }
         for (std::size_t kind = 0; kind < sum.size(); ++kind) {
             require(near(sum[kind], sum_listed[kind]), "counting and enumeration give the same sum");
-            require(near(most[kind], most_listed[kind]), "counting and enumeration give the same largest load");
+            require(near(most[kind], max_listed[kind]), "counting and enumeration give the same largest load");
         }
         require(near(counted.rounds_per_s / listed.rounds_per_s, 1) || counted.rounds_per_s == listed.rounds_per_s,
                 "counting and enumeration give the same rate");
@@ -383,7 +383,7 @@ void check_network(Topology const& net, Reader& in, unsigned kind) {
         if (in.below(8) == 0) {  // costs more than all the rest
             auto const second = net.route(choice(in, kind), health);
             auto const balanced = solve_adaptive(net, health, *routing, *second, traffic, one.cost, 4);
-            require(!std::isnan(balanced.most_rounds_per_s) && !std::isnan(balanced.elsewhere), "a split is a number");
+            require(!std::isnan(balanced.max_rounds_per_s) && !std::isnan(balanced.elsewhere), "a split is a number");
         }
         std::vector<LinkId> links(at(net.links() - net.fabric()));
         std::iota(links.begin(), links.end(), net.fabric());

@@ -70,7 +70,7 @@ class Json {
         auto const* whole = std::get_if<std::int64_t>(&value_);
         return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value_);
     }
-    [[nodiscard]] std::vector<std::int64_t> wholes() const {
+    [[nodiscard]] std::vector<std::int64_t> integers() const {
         std::vector<std::int64_t> found;
         for (Json const& one : list()) found.push_back(one.whole());
         return found;
@@ -84,7 +84,7 @@ class Json {
         return mine != nullptr && *mine == text;
     }
     [[nodiscard]] bool operator==(std::vector<std::int64_t> const& values) const {
-        return is_list() && wholes() == values;
+        return is_list() && integers() == values;
     }
     template <class Number>
         requires std::is_arithmetic_v<Number>
@@ -111,7 +111,7 @@ class JsonReader {  // one text, from front to back
     explicit JsonReader(std::string_view text) : text_(text) {}
 
     Json read() {
-        if (text_.size() > most_bytes) fail("larger than 16 MiB");
+        if (text_.size() > max_bytes) fail("larger than 16 MiB");
         Json found = value(0);
         skip_spaces();
         if (at_ < text_.size()) fail("more than one value");
@@ -119,8 +119,8 @@ class JsonReader {  // one text, from front to back
     }
 
   private:
-    static constexpr std::size_t most_bytes = std::size_t{16} << 20;
-    static constexpr int most_levels = 64;
+    static constexpr std::size_t max_bytes = std::size_t{16} << 20;
+    static constexpr int max_levels = 64;
 
     [[noreturn]] void fail(char const* why) const {
         throw Refusal("cannot read JSON (byte " + std::to_string(at_) + ": " + why + "); correct the text");
@@ -137,7 +137,7 @@ class JsonReader {  // one text, from front to back
     }
 
     Json value(int level) {
-        if (level > most_levels) fail("nested too deeply");
+        if (level > max_levels) fail("nested too deeply");
         skip_spaces();
         if (take("{")) return members(level);
         if (take("[")) return items(level);

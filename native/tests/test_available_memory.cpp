@@ -37,7 +37,7 @@ void write_first(Tree const& tree, std::string const& path, Group const& group) 
     tree.write(folder + "cgroup.procs", "");
     tree.write(folder + "memory.limit_in_bytes", group.limit < 0 ? "9223372036854771712" : in_mib(group.limit));
     tree.write(folder + "memory.usage_in_bytes", in_mib(group.usage));
-    // Of a group alone these files say less than with the groups below it.
+    // Without the groups below it, these files of a group contain less.
     tree.write(folder + "memory.stat", "cache 0\ninactive_file 0\nactive_file 0\ntotal_shmem " + in_mib(group.shmem) +
                                            "\ntotal_inactive_anon " + in_mib(group.shmem) + "\ntotal_inactive_file " +
                                            in_mib(group.inactive_file) + "\ntotal_active_file " +

@@ -95,9 +95,9 @@ struct Matrices {  // of a product whose rows have space between them
             for (std::size_t j = 0; j < n; ++j) numbers[i * leading + j] = octant::number_at<T>(i * n + j, stream);
         return numbers;
     }
-    void multiply(blas::Gemm<T> const& gemm, int how_a, int how_b, float beta) {
+    void multiply(blas::Gemm<T> const& gemm, int trans_a, int trans_b, float beta) {
         c = made(4);
-        gemm(blas::row_major, how_a, how_b, n, n, n, T(1), a.data(), leading, b.data(), leading, T(beta), c.data(),
+        gemm(blas::row_major, trans_a, trans_b, n, n, n, T(1), a.data(), leading, b.data(), leading, T(beta), c.data(),
              leading);
     }
     [[nodiscard]] octant::Product<T> product(char op_a, char op_b, double beta) const {
@@ -119,10 +119,10 @@ void all_products(octant::Checks& checks, blas::Gemm<T> const& gemm) {
     Matrices<T> m;
     std::array<std::pair<char, int>, 3> const ops{
         {{'n', blas::as_is}, {'t', blas::transposed}, {'c', blas::conjugate_transposed}}};
-    for (auto const& [op_a, how_a] : ops)
-        for (auto const& [op_b, how_b] : ops)
+    for (auto const& [op_a, trans_a] : ops)
+        for (auto const& [op_b, trans_b] : ops)
             for (float const beta : {0.0F, 0.5F}) {
-                m.multiply(gemm, how_a, how_b, beta);
+                m.multiply(gemm, trans_a, trans_b, beta);
                 checks.that(m.worst(op_a, op_b, beta) < 0.2, std::string("a right product ") + op_a + op_b);
             }
 }

@@ -87,7 +87,7 @@ void page_cache(octant::Checks& checks) {
     checks.that(octant::drop_from_cache(file.get(), false) < 0.5, "it leaves the page cache");
     if (octant::dirty_pages(file.get()) < 0) return;
     std::int64_t waiting = 0;
-    for (int i = 0; i < 10 && waiting == 0; ++i) {  // somebody else may sync at any time
+    for (int i = 0; i < 10 && waiting == 0; ++i) {  // other processes may sync at any time
         checks.that(pwrite(file.get(), data.data(), bytes, 0) == static_cast<ssize_t>(bytes), "once more");
         waiting = octant::dirty_pages(file.get());
     }

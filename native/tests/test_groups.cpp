@@ -55,7 +55,7 @@ int main() {
     refused(checks, "0+4", 4, 1, "there is no rank 4); try ranks from 0 to 3");
     refused(checks, "pairs", 4, 1, "'pairs' is no whole number); try all");
     refused(checks, "0+/1", 4, 1, "no whole number");
-    for (int ranks : {2, 3, 4, 7, 8}) {  // everybody meets everybody once
+    for (int ranks : {2, 3, 4, 7, 8}) {  // every two ranks form a pair exactly once
         std::set<std::vector<int>> met;
         std::size_t pairs = 0;
         for (int round = 0; round < ranks - 1 + ranks % 2; ++round)

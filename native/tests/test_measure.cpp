@@ -78,11 +78,11 @@ void batches(octant::Checks& checks, octant::Comm const& world) {
     bool apart = true;
     for (std::int64_t step_ns = 1; step_ns < 10'000; ++step_ns) {
         std::int64_t batch = 1;
-        while (batch * step_ns < octant::least_sample_ns(batch, Sync::none, reading_ns)) batch *= 2;
+        while (batch * step_ns < octant::min_sample_ns(batch, Sync::none, reading_ns)) batch *= 2;
         apart = apart && (batch == 1 || batch >= 8);
     }
     checks.that(apart, "a sample is one step, or eight and more");
-    checks.that(octant::least_sample_ns(1, Sync::clock, reading_ns) == 20 * reading_ns, "synchronised: 20 readings");
+    checks.that(octant::min_sample_ns(1, Sync::clock, reading_ns) == 20 * reading_ns, "synchronised: 20 readings");
     auto const batch_of = [&](std::int64_t step_ns) {
         Spin steps(step_ns);
         return measured(world, steps, settings(0.05, 500, 0), 1, {.pace = octant::Pace::steps}).batch[0];

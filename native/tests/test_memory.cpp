@@ -1,4 +1,4 @@
-// Memory is what was asked for, or is refused; the read-back counts one buffer and no other.
+// Memory has the requested pages, or is refused. The read-back covers exactly one buffer.
 #include "octant/memory.hpp"
 
 #include "check.hpp"
@@ -52,7 +52,7 @@ void read_back(octant::Checks& checks) {
     checks.that(given(second).pages_on_node.size() <= given(first).pages_on_node.size(), "no more nodes than pages");
 }
 
-void asked_for(octant::Checks& checks) {
+void requested_pages(octant::Checks& checks) {
     for (auto const* const word : {"thp", "try-thp"})
         checks.that(PagePolicy::parse(word).transparent(), "asks for transparent huge pages");
     for (auto const* const word : {"default", "base", "2MiB"})
@@ -157,7 +157,7 @@ int main() {
     octant::Checks checks;
     policies(checks);
     read_back(checks);
-    asked_for(checks);
+    requested_pages(checks);
     sized(checks);
     owners(checks);
     refusals_leave_nothing(checks);

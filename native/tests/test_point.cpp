@@ -153,7 +153,7 @@ class Load {  // two timed roles whose chunks differ in length
 };
 
 // Yields to another thread on the same hardware thread, which counts as an involuntary switch.
-void give_way() {
+void yield_thread() {
     auto const before = octant::involuntary_switches();
     auto const allowed = octant::allowed_cpus();
     if (!octant::allow_cpus({octant::current_cpu()})) return;
@@ -176,11 +176,11 @@ class Disturbed {  // switched out in its preparation on the first rank, and in 
     }
     explicit Disturbed(Context& context) : context_(context) {}
     void prepare() {
-        if (role(0) == 0) give_way();
+        if (role(0) == 0) yield_thread();
         pass(100'000);
     }
     void step() {
-        if (++steps_ % 4 == 0 && role(0) == 1) give_way();
+        if (++steps_ % 4 == 0 && role(0) == 1) yield_thread();
         pass(20'000);
     }
     [[nodiscard]] std::size_t role(int) const { return context_.group.rank() == 0 ? 0 : 1; }

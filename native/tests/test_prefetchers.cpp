@@ -20,7 +20,7 @@ namespace {
 
 using octant::prefetch_register;
 using octant::PrefetchRegister;
-using octant::SwitchedRegisters;
+using octant::PrefetchRegisters;
 
 constexpr PrefetchRegister which{0x1A4, 0b1111};
 constexpr std::uint64_t first = 0xABCD0000000000F0, second = 0xABCD000000000005;
@@ -77,19 +77,19 @@ void registers(octant::Checks& checks) {
 void switching(octant::Checks& checks) {
     Folder const folder;
     {
-        SwitchedRegisters held({0, 3}, which, folder.text());
+        PrefetchRegisters held({0, 3}, which, folder.text());
         checks.that(folder.untouched(), "nothing is switched yet");
         held.write(false);
         checks.that(folder.at(0) == (first | 0xF) && folder.at(3) == (second | 0xF), "off, and nothing else");
         held.write(true);
         checks.that(folder.at(0) == first && folder.at(3) == (second & ~std::uint64_t{0xF}), "on");
         checks.that(refusal_of([&] {
-                        SwitchedRegisters again({0, 3}, which, folder.text());
+                        PrefetchRegisters again({0, 3}, which, folder.text());
                     }).find("in use by another run") != std::string::npos,
                     "one at a time");
     }
     checks.that(folder.untouched(), "put back");
-    SwitchedRegisters const again({0, 3}, which, folder.text());
+    PrefetchRegisters const again({0, 3}, which, folder.text());
     checks.that(folder.untouched(), "free again");
 }
 
@@ -100,10 +100,10 @@ void siblings(octant::Checks& checks) {
     std::filesystem::remove(folder.file(3));
     std::filesystem::create_hard_link(folder.file(0), folder.file(3));
     {
-        SwitchedRegisters held({0}, which, folder.text());
+        PrefetchRegisters held({0}, which, folder.text());
         held.write(false);
         checks.that(refusal_of([&] {
-                        SwitchedRegisters other({3}, which, folder.text());
+                        PrefetchRegisters other({3}, which, folder.text());
                         other.write(false);
                     }).find("in use by another run") != std::string::npos,
                     "nor through a sibling");
@@ -116,7 +116,7 @@ void high_numbers(octant::Checks& checks) {
     Folder const folder;
     constexpr PrefetchRegister amd{0xC0000108, 0b101111};
     {
-        SwitchedRegisters held({0}, {which.number, 0}, folder.text());
+        PrefetchRegisters held({0}, {which.number, 0}, folder.text());
         held.write(false);
         checks.that(folder.untouched(), "no bits, no change");
     }
@@ -124,7 +124,7 @@ void high_numbers(octant::Checks& checks) {
     std::uint64_t const zero = 0;
     checks.that(pwrite(descriptor, &zero, sizeof zero, amd.number) == sizeof zero, "a file with a hole");
     close(descriptor);
-    SwitchedRegisters held({0}, amd, folder.text());
+    PrefetchRegisters held({0}, amd, folder.text());
     held.write(false);
     checks.that(folder.at(0, amd.number) == 0x2F, "a number above 2^31");
 }
@@ -135,7 +135,7 @@ void killed(octant::Checks& checks) {
     pid_t const child = fork();
     if (child == 0) {
         setpgid(0, 0);
-        SwitchedRegisters held({0, 3}, which, folder.text());
+        PrefetchRegisters held({0, 3}, which, folder.text());
         held.write(false);
         kill(0, SIGKILL);
     }
@@ -147,10 +147,10 @@ void killed(octant::Checks& checks) {
 
 void refusals(octant::Checks& checks) {
     Folder const folder;
-    std::string const missing = refusal_of([&] { SwitchedRegisters held({0, 7}, which, folder.text()); });
+    std::string const missing = refusal_of([&] { PrefetchRegisters held({0, 7}, which, folder.text()); });
     checks.that(missing.find("/7/msr: No such file or directory, as in a guest") != std::string::npos, missing);
     checks.that(missing.find("try hwprefetch=keep") != std::string::npos, missing);
-    std::string const empty = refusal_of([&] { SwitchedRegisters held({0}, {0xFFFF, 1}, folder.text()); });
+    std::string const empty = refusal_of([&] { PrefetchRegisters held({0}, {0xFFFF, 1}, folder.text()); });
     checks.that(empty.find("cannot be read") != std::string::npos, empty);
     checks.that(folder.untouched(), "as before");
     std::string const ignored = refusal_of([] { octant::expect_effect(1.04); });

@@ -143,7 +143,7 @@ void torn_line(octant::Checks& checks, octant::Session const& session, std::stri
     checks.that(next_line(checks, file)["kind"] == "launch", "the record after a torn line is a line of its own");
 }
 
-// A launch that ends before it has a Recorder says why, once for all of its ranks.
+// A launch that ends before it has a Recorder records the reason, once for all of its ranks.
 void early_end(octant::Checks& checks, std::string const& path) {
     std::ofstream(path, std::ios::trunc) << R"({"format":2,"kind":"poi)";
     std::array<std::string, 2> const words{"bytes=1,2", "no knob"};

@@ -118,7 +118,7 @@ void of_many_chunks(octant::Checks& checks, octant::Comm const& world) {
     auto const k = read["coalesced"].whole();
     checks.that(k >= 2 && (k & (k - 1)) == 0 && read["size"] <= 32'000, "neighbours are added up until they fit");
     Json const series = read["series"][0];
-    auto const ns = series["ns"].wholes(), gaps = series["gap_ns"].wholes();
+    auto const ns = series["ns"].integers(), gaps = series["gap_ns"].integers();
     auto const samples = static_cast<std::size_t>(steps / k * k);
     auto const& all = facts.outcome.measured.lanes[0];
     checks.that(ns.size() == samples / static_cast<std::size_t>(k), "whole ones only");

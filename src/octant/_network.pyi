@@ -174,7 +174,7 @@ class Network:
         algorithms: Sequence[str],
         node_of_rank: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: UnitCost,
-        instead: str,
+        alternative: str,
     ) -> list[list[tuple[int, float, bool, float, int, int, int, float, float, float, int, float, float]]]: ...
     def price_flows(
         self,

@@ -39,7 +39,7 @@ struct KernelInfo {
     std::vector<std::string> phases = {};  // paths: "solve", and "solve/halo" for a part of it
     std::vector<Role> roles = {Role{}};
     std::vector<Reading> readings = {};
-    int least_ranks = 1;               // of each group
+    int min_ranks = 1;                 // of each group
     bool thread_multiple = false;      // threads call MPI concurrently
     bool library_threads = false;      // `threads` are those of a library; the kernel has one lane
     bool blocks = false;               // steps wait without the CPU (disk, timer, helper thread)

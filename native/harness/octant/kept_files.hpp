@@ -55,7 +55,7 @@ class FileWriter {
     FileWriter& operator=(FileWriter const&) = delete;
     ~FileWriter();
 
-    // Why a file of this size is not stored, as far as the limits say; empty: it is counted as stored.
+    // The limit that prevents storing a file of this size; empty: none, and the file is counted as stored.
     [[nodiscard]] std::string admit(std::int64_t bytes);
     // Writes a file durably, and its path below FOLDER/files to `stored`. Returns why this failed; empty: it did not.
     [[nodiscard]] std::string write(int place, int rank, KeptFile const& file, std::span<std::byte const> bytes,

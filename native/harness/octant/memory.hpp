@@ -72,7 +72,7 @@ class Mapping {  // owns an anonymous mapping; not touched here (first touch by 
 
     std::byte* base_ = nullptr;  // as mapped
     std::size_t mapped_ = 0;
-    std::byte* data_ = nullptr;  // aligned to the page size asked for
+    std::byte* data_ = nullptr;  // aligned to the requested page size
     std::size_t size_ = 0;
     NodePolicy nodes_;
 };

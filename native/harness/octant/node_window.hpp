@@ -28,7 +28,7 @@ class NodeWindow {  // making, freeing and destroying it are collective: make it
     // Collective, before spans are handed out: requests huge pages, and touches all of it, each rank its part. The
     // result is read back as for other memory. MPI libraries map their windows where
     // no huge page fits, so that parts now lie in a second mapping of the same memory. Linux 6.1 and later.
-    void take_huge_pages(Comm const& comm);
+    void request_huge_pages(Comm const& comm);
     // Makes stores of all ranks visible to all: a barrier with the fences that MPI requires.
     void publish(Comm const& comm) const;
     void sync() const;  // memory fence; not collective

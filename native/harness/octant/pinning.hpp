@@ -14,12 +14,12 @@ using Masks = std::vector<std::vector<int>>;  // allowed hardware threads of eac
 // Throws Refusal: OpenMP provides fewer threads than requested.
 [[nodiscard]] Masks masks_of_threads(int threads);
 
-class Restored {  // restores the masks of the threads at the end of a point
+class ScopedMasks {  // restores the masks of the threads at the end of a point
   public:
-    explicit Restored(Masks masks) : masks_(std::move(masks)) {}
-    Restored(Restored const&) = delete;
-    Restored& operator=(Restored const&) = delete;
-    ~Restored();
+    explicit ScopedMasks(Masks masks) : masks_(std::move(masks)) {}
+    ScopedMasks(ScopedMasks const&) = delete;
+    ScopedMasks& operator=(ScopedMasks const&) = delete;
+    ~ScopedMasks();
     [[nodiscard]] Masks const& masks() const noexcept { return masks_; }
 
   private:

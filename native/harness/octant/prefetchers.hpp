@@ -28,14 +28,14 @@ struct PrefetchRegister {
 
 // That register of some hardware threads, in the files `folder`/0/msr, …. A separate process restores the values
 // when this object is destroyed or this process ends.
-class SwitchedRegisters {
+class PrefetchRegisters {
   public:
     // Reads the registers without changes. Throws Refusal: a file is missing, or another process of Octant uses a
     // register of this folder (hardware threads share registers).
-    SwitchedRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder = "/dev/cpu");
-    SwitchedRegisters(SwitchedRegisters const&) = delete;
-    SwitchedRegisters& operator=(SwitchedRegisters const&) = delete;
-    ~SwitchedRegisters();
+    PrefetchRegisters(std::vector<int> const& cpus, PrefetchRegister which, std::string const& folder = "/dev/cpu");
+    PrefetchRegisters(PrefetchRegisters const&) = delete;
+    PrefetchRegisters& operator=(PrefetchRegisters const&) = delete;
+    ~PrefetchRegisters();
 
     void write(bool on);  // and reads it back; throws Refusal
 
@@ -81,7 +81,7 @@ class PrefetcherSwitch {
     [[nodiscard]] std::string const& text() const noexcept { return text_; }  // "": unchanged
 
   private:
-    std::unique_ptr<SwitchedRegisters> registers_;
+    std::unique_ptr<PrefetchRegisters> registers_;
     std::unique_ptr<StreamControls> controls_;  // on POWER
     std::string text_;
 };

@@ -68,7 +68,7 @@ class Lanes : Vectors<Real, width> {
                 to[2 * l] = Of::element(value.re, l), to[2 * l + 1] = Of::element(value.im, l);
             return;
         }
-        if constexpr (streaming && sizeof(V) >= least_streamed) {
+        if constexpr (streaming && sizeof(V) >= min_streamed) {
             if (k >= pass_.first_streamed && k < pass_.last_streamed) {
                 store_streaming(reinterpret_cast<V*>(to), Of::template together<0>(value));
                 store_streaming(reinterpret_cast<V*>(to + lanes), Of::template together<1>(value));
@@ -78,9 +78,9 @@ class Lanes : Vectors<Real, width> {
         Of::put(to, value);
     }
     // Of vectors that send whole lines of the cache: others would send every line in parts, at great cost.
-    static constexpr std::size_t least_streamed = 32;
+    static constexpr std::size_t min_streamed = 32;
     [[nodiscard]] bool may_stream() const {
-        if (sizeof(V) < least_streamed || pass_.last_streamed == 0) return false;
+        if (sizeof(V) < min_streamed || pass_.last_streamed == 0) return false;
         At const one = pass_.first_streamed;
         auto const apart_by =
             pass_.out_each == nullptr ? sizeof(Real) * 2 * static_cast<std::size_t>(pass_.out_pitch) : 0;

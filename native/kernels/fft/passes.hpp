@@ -106,7 +106,7 @@ using Piece = PieceOf<double>;
 using Pass = PassOf<double>;
 using Passes = PassesOf<double>;
 
-inline constexpr std::int64_t most_lanes = 8;  // of doubles
+inline constexpr std::int64_t max_lanes = 8;  // of doubles
 
 template <class Real>
 PassesOf<Real> passes_scalar();

@@ -94,7 +94,7 @@ std::int64_t PlanOf<Real>::rows_of(std::int64_t n, std::int64_t shares) {
         double const away =
             std::abs(std::log2(static_cast<double>(rows) * static_cast<double>(rows) / static_cast<double>(n)));
         bool const equal = rows % shares == 0 && columns % shares == 0;
-        bool const whole = equal && rows / shares % most_lanes == 0 && columns / shares % most_lanes == 0;
+        bool const whole = equal && rows / shares % max_lanes == 0 && columns / shares % max_lanes == 0;
         double const cost = away + (equal ? 0 : 8) + (whole ? 0 : 4) + (rows > columns ? 0.01 : 0);
         if (best == 0 || cost < least) best = rows, least = cost;
     }

@@ -16,7 +16,7 @@ class Registers {
     using At = typename Of::At;
     using V = typename Of::V;
     static constexpr At across = Of::side;  // complex numbers of a vector
-    struct __attribute__((packed, aligned(alignof(Number)), may_alias)) Loose {
+    struct __attribute__((packed, aligned(alignof(Number)), may_alias)) Unaligned {
         V value;
     };
 
@@ -71,7 +71,7 @@ class Registers {
         for (At c = 0; c < lines; ++c, in += 2 * in_pitch, out += 2 * out_pitch) {
             C x[down];
 #pragma GCC unroll 16
-            for (At j = 0; j < down; ++j) x[j].value = reinterpret_cast<Loose const*>(in + width * j)->value;
+            for (At j = 0; j < down; ++j) x[j].value = reinterpret_cast<Unaligned const*>(in + width * j)->value;
             Butterfly<down, C>::apply(x);
             if constexpr (across > 1) {
 #pragma GCC unroll 16
@@ -88,7 +88,7 @@ class Registers {
                 Butterfly<across, C>::apply(x + k);
 #pragma GCC unroll 16
                 for (At l = 0; l < across; ++l)
-                    reinterpret_cast<Loose*>(out + 2 * (k + down * l))->value = x[k + l].value;
+                    reinterpret_cast<Unaligned*>(out + 2 * (k + down * l))->value = x[k + l].value;
             }
         }
     }

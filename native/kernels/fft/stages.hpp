@@ -17,12 +17,12 @@ struct Vectors {
     using Index = typename Of::Index;
     using C = Complex<Real, V>;
     static constexpr At lanes = width;
-    struct __attribute__((packed, aligned(alignof(Real)), may_alias)) Loose {
+    struct __attribute__((packed, aligned(alignof(Real)), may_alias)) Unaligned {
         V value;
     };
 
-    [[gnu::always_inline]] static inline V loose(Real const* from) {
-        return reinterpret_cast<Loose const*>(from)->value;
+    [[gnu::always_inline]] static inline V load_unaligned(Real const* from) {
+        return reinterpret_cast<Unaligned const*>(from)->value;
     }
     [[gnu::always_inline]] static inline C kept(Real const* from, At i) {
         return {*reinterpret_cast<V const*>(from + 2 * lanes * i),
@@ -74,10 +74,12 @@ struct Vectors {
             return __builtin_shuffle(value, order);
         }
     }
-    [[gnu::always_inline]] static inline C fetch(Real const* from) { return apart(loose(from), loose(from + lanes)); }
+    [[gnu::always_inline]] static inline C fetch(Real const* from) {
+        return apart(load_unaligned(from), load_unaligned(from + lanes));
+    }
     [[gnu::always_inline]] static inline void put(Real* to, C value) {
-        reinterpret_cast<Loose*>(to)->value = together<0>(value);
-        reinterpret_cast<Loose*>(to + lanes)->value = together<1>(value);
+        reinterpret_cast<Unaligned*>(to)->value = together<0>(value);
+        reinterpret_cast<Unaligned*>(to + lanes)->value = together<1>(value);
     }
 
     [[gnu::always_inline]] static inline void transpose(C* rows) {

@@ -24,7 +24,7 @@ std::vector<Real> turns(std::int64_t n, std::int64_t lanes) {
     return table;
 }
 
-// As ShortCall wants them, of `pairs` numbers in a register.
+// In the order of ShortCall, with `pairs` numbers in a register.
 template <class Real>
 std::vector<Real> short_turns(std::int64_t n, std::int64_t pairs) {
     ExactRoots const roots(n);
@@ -197,8 +197,8 @@ void TransformOf<Real>::make(WidthOf<Real> const& widest) {
     if (large) add(n, Way::two_passes, widest);
     add(n, Way::folded, narrow);
     if (many && full && n <= lanes * lanes) add(n, Way::grouped, widest);
-    if (!large && n >= least_passed) add(n, Way::two_passes, widest);
-    if (n >= least_streamed) add(n, Way::two_passes, widest, true);
+    if (!large && n >= min_passed) add(n, Way::two_passes, widest);
+    if (n >= min_streamed) add(n, Way::two_passes, widest, true);
 }
 
 template <class Real>

@@ -98,7 +98,7 @@ class TransformOf {
     double planning_s_ = 0;
 };
 
-inline constexpr std::int64_t longest_grouped = 4096, least_passed = 1024, least_streamed = 1 << 14;
+inline constexpr std::int64_t longest_grouped = 4096, min_passed = 1024, min_streamed = 1 << 14;
 inline constexpr std::int64_t longest_folded_bytes = 1 << 18;  // of the real parts of a line
 
 extern template class TransformOf<double>;

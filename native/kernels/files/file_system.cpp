@@ -57,7 +57,7 @@ std::string unescaped(std::string const& text) {
     return plain;
 }
 
-std::string own_mountinfo() {
+std::string read_mountinfo() {
     std::ostringstream text;
     text << std::ifstream("/proc/self/mountinfo").rdbuf();
     return text.str();
@@ -134,7 +134,7 @@ Mount const* mount_of(std::vector<Mount> const& mounts, std::string const& path)
 std::string mount_text(std::string const& folder) {
     std::error_code failed;
     std::string const path = std::filesystem::canonical(folder, failed).string();
-    auto const mounts = mounts_in(own_mountinfo());
+    auto const mounts = mounts_in(read_mountinfo());
     Mount const* const one = failed ? nullptr : mount_of(mounts, path);
     if (one == nullptr) return "";
     std::string text = one->type + " of " + one->source + " at " + one->point;
@@ -163,7 +163,7 @@ std::string folder_on(std::string const& kind, std::string& found) {
         if (char const* const value = std::getenv(name)) folders.emplace_back(value);
     folders.insert(folders.end(), {"/tmp", "/var/tmp"});
     std::set<std::string> types;
-    for (Mount const& one : mounts_in(own_mountinfo())) {
+    for (Mount const& one : mounts_in(read_mountinfo())) {
         folders.push_back(one.point);
         if (holds_files(one)) types.insert(one.type);
     }

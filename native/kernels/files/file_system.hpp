@@ -13,10 +13,10 @@ struct FileSystem {
     bool in_memory;       // it has no disk
 };
 
-// Of an existing folder; "" as its name where the system does not say.
+// The file system of an existing folder; its name is "" if not known.
 [[nodiscard]] FileSystem file_system_of(std::string const& folder);
 
-// Bytes that a user may still write there; 0 where the system does not say.
+// Bytes that are free for users; 0 if not known.
 [[nodiscard]] std::int64_t free_bytes(std::string const& folder);
 
 // Why `bytes` more are not written to `folder`, and what to try: "(PATH is no folder); try …". Empty where they may be.
@@ -27,7 +27,7 @@ struct Mount {
     std::string point, type, source, options;
 };
 
-// What /proc/self/mountinfo says, in its order; lines that say nothing are left out.
+// The mounts in /proc/self/mountinfo, in its order; invalid lines are ignored.
 [[nodiscard]] std::vector<Mount> mounts_in(std::string const& mountinfo);
 // Whether it holds files of a device, of a server or in memory, and is no view of the kernel (proc, cgroup).
 [[nodiscard]] bool holds_files(Mount const& mount);

@@ -10,7 +10,7 @@ namespace octant::network {
 
 namespace {
 
-constexpr std::size_t most_shares = 30'000'000;
+constexpr std::size_t max_shares = 30'000'000;
 
 // The shares of all flows under one routing, flat.
 struct Table {
@@ -23,8 +23,8 @@ Table tabulate(Routing const& routing, Flows const& flows, Work& work) {
     for (std::size_t f = 0; f < flows.size(); ++f) {
         routing.shares(flows.from[f], flows.to[f], table.shares);
         table.first.push_back(table.shares.size());
-        if (f % 1024 == 1023) work.did(0);
-        if (table.shares.size() > most_shares) {
+        if (f % 1024 == 1023) work.advance(0);
+        if (table.shares.size() > max_shares) {
             throw std::invalid_argument(
                 "cannot split so many flows between two routings (more than 30 million shares); try a smaller --size, "
                 "or compare both routings without a split: `octant model diff --routing`");
@@ -122,14 +122,14 @@ class Balance {
 Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing const& first, Routing const& second,
                         Traffic const& traffic, UnitCost const& shape, int rounds) {
     check_traffic(traffic, topology);
-    Flows const flows = written_out(
+    Flows const flows = expand_flows(
         traffic, "a smaller --size, or compare both routings without a split: `octant model diff --routing`");
     auto const capacity = capacities(topology, health, shape);
     Work work(rounds + 1, "a smaller --size, or a --job on part of it");
     Table const one = tabulate(first, flows, work);
     Table const two = tabulate(second, flows, work);
     Balance balance(flows, one, two, capacity);
-    Adaptive result{.answer = {.solver = "ideal adaptive"}, .most_rounds_per_s = unlimited, .elsewhere = 0};
+    Adaptive result{.answer = {.solver = "ideal adaptive"}, .max_rounds_per_s = unlimited, .elsewhere = 0};
     double best = unlimited, bound = 0;
     double total = 0;
     for (double const units : flows.units) total += units;
@@ -142,10 +142,10 @@ Adaptive solve_adaptive(Topology const& topology, Health const& health, Routing 
         }
         if (best == 0 || best - bound <= 1e-4 * best) break;
         bound = std::max(bound, balance.step(8.0 + 2.0 * round));
-        work.did();
+        work.advance();
     }
     rank(topology, health, shape, result.answer);
-    result.most_rounds_per_s = bound > 0 ? std::max(1 / bound, result.answer.rounds_per_s) : unlimited;
+    result.max_rounds_per_s = bound > 0 ? std::max(1 / bound, result.answer.rounds_per_s) : unlimited;
     return result;
 }
 

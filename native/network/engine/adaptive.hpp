@@ -6,9 +6,9 @@
 namespace octant::network {
 
 struct Adaptive {
-    Solution answer;           // loads and rate of the best split found: a rate that can be reached
-    double most_rounds_per_s;  // no split reaches more (duality)
-    double elsewhere;          // part of the units that takes the second way
+    Solution answer;          // loads and rate of the best split found: a rate that can be reached
+    double max_rounds_per_s;  // no split reaches more (duality)
+    double elsewhere;         // part of the units that takes the second way
 };
 
 // Splits flows between `first` and `second` so that the fullest link is as empty as possible: Frank-Wolfe on a p-norm

@@ -1,4 +1,4 @@
-// Shortest paths anew after a failure: only what lay on the failed cable is looked at again.
+// Incremental shortest paths after a failure: only vertices with paths over the failed cable are updated.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Detours {
         target_ = target;
         hops_ = hops;
         passing_ = passing;
-        find_further(topology_.ends(gone).from);
+        mark_farther_vertices(topology_.ends(gone).from);
         measure_further();
         withdraw();
         double const dead = send();
@@ -57,13 +57,13 @@ class Detours {
         return !down(hop.link) && now(hop.to) != Fabric::unreachable && now(hop.to) + 1 == now(from) &&
                fabric_.leads(hop.to, target_);
     }
-    void concern(Vertex v, Role role) {
+    void assign_role(Vertex v, Role role) {
         if (role_[at(v)] == Role::untouched) concerned_.push_back(v);
         role_[at(v)] = role;
     }
 
     // Who lost every nearer neighbour, from near to far; who lost some splits anew.
-    void find_further(Vertex first) {
+    void mark_farther_vertices(Vertex first) {
         std::vector<Vertex>& line = line_;
         line.clear();
         auto const judge = [&](Vertex v) {
@@ -71,7 +71,7 @@ class Detours {
             bool const kept = std::ranges::any_of(fabric_.out_of(v), [&](Fabric::Hop const& hop) {
                 return !down(hop.link) && was_nearer(v, hop.to) && role_[at(hop.to)] != Role::further;
             });
-            concern(v, kept ? Role::split : Role::further);
+            assign_role(v, kept ? Role::split : Role::further);
             if (!kept) line.push_back(v);
         };
         judge(first);

@@ -181,7 +181,7 @@ class SweepOfSums {
         if (back >= 0) routing.add_depending(all_, back, sink);
     }
 
-    Everybody all_;
+    UniformTraffic all_;
     double left_;
     Health fine_, health_;
     std::unique_ptr<Routing> whole_, broken_;
@@ -197,7 +197,7 @@ std::vector<Failure> each_fails(std::vector<LinkId> const& links, std::vector<Li
     result.reserve(links.size());
     for (std::size_t i = 0; i < links.size(); ++i) {
         result.push_back(fail(links[i], backs[i]));
-        work.did();
+        work.advance();
     }
     return result;
 }
@@ -219,7 +219,7 @@ std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice cons
         auto const fail = [&](LinkId link, LinkId back) { return sweep.fail(link, back); };
         if (sweep.can_fail(links.front())) return each_fails(links, backs, fail);
     }
-    Sweep sweep(topology, choice, written_out(traffic, "a smaller --size"), shape);
+    Sweep sweep(topology, choice, expand_flows(traffic, "a smaller --size"), shape);
     sweep.prepare(links, backs);
     return each_fails(links, backs, [&](LinkId link, LinkId back) { return sweep.fail(link, back, left); });
 }

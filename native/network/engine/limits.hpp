@@ -10,13 +10,13 @@
 
 namespace octant::network {
 
-inline constexpr std::int64_t most_nodes = 1 << 20;
-inline constexpr std::int64_t most_vertices = 1 << 22;  // nodes and switches
-inline constexpr std::int64_t most_links = 1 << 25;     // of all planes and both directions, with those of the nodes
-inline constexpr std::size_t most_dimensions = 8;       // of a lattice; levels of a fat tree
-inline constexpr std::size_t most_classes = 256;        // of links
-inline constexpr std::int64_t most_ps = 1'000'000'000'000;  // of a latency
-inline constexpr std::int64_t most_ranks = 1 << 24;
+inline constexpr std::int64_t max_nodes = 1 << 20;
+inline constexpr std::int64_t max_vertices = 1 << 22;      // nodes and switches
+inline constexpr std::int64_t max_links = 1 << 25;         // of all planes and both directions, with those of the nodes
+inline constexpr std::size_t max_dimensions = 8;           // of a lattice; levels of a fat tree
+inline constexpr std::size_t max_classes = 256;            // of links
+inline constexpr std::int64_t max_ps = 1'000'000'000'000;  // of a latency
+inline constexpr std::int64_t max_ranks = 1 << 24;
 
 // A number of things, 0 or more. Sums and products stay at the largest number instead of overflowing.
 class Count {
@@ -37,7 +37,7 @@ class Count {
     std::int64_t value_;
 };
 
-// The product of numbers that are each 1 … `most_nodes`; `what` names one of them.
+// The product of numbers that are each 1 … `max_nodes`; `what` names one of them.
 [[nodiscard]] Count product(std::string_view shape, std::string_view what, std::span<int const> numbers);
 
 // What the numbers of a shape come to. A topology is built from this, so nothing is allocated before it is checked.
@@ -49,7 +49,7 @@ struct Extent {
     std::size_t classes;  // of fabric links; 0: one at least
 };
 
-// Throws std::invalid_argument where a number is not 1 … `most_nodes`.
+// Throws std::invalid_argument where a number is not 1 … `max_nodes`.
 void require_part(std::string_view shape, std::string_view what, std::int64_t number);
 // Throws std::invalid_argument where the shape has no node or is larger than the limits.
 void require_extent(Extent const& extent);

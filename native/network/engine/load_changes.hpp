@@ -1,4 +1,4 @@
-// Loads of a healthy network, and what one failure makes of them: only the links that it touches are looked at again.
+// Loads of a healthy network, and their changes after one failure: only affected links are recomputed.
 #pragma once
 
 #include "engine/solvers.hpp"

@@ -10,9 +10,9 @@ namespace octant::network {
 
 namespace {
 
-constexpr std::size_t most_shares = 200'000'000;  // links of all flows, up to 24 bytes each
+constexpr std::size_t max_shares = 200'000'000;  // links of all flows, up to 24 bytes each
 constexpr char const* without_rates = "a smaller --size, or --solver auto";
-constexpr std::size_t some = 1024;  // flows between two looks at the work
+constexpr std::size_t check_interval = 1024;  // flows between two updates of the work
 
 // Which links each flow uses and which flows each link carries; both as one flat list with offsets.
 struct Incidence {
@@ -42,8 +42,8 @@ Incidence incidence(Topology const& topology, Routing const& routing, Flows cons
             if (!whole) in.part.push_back(share.part);
         }
         in.flow_first.push_back(in.flow_link.size());
-        if (f % some == some - 1) work.did(weight / 2 * some);
-        if (in.flow_link.size() > most_shares) {
+        if (f % check_interval == check_interval - 1) work.advance(weight / 2 * check_interval);
+        if (in.flow_link.size() > max_shares) {
             throw std::invalid_argument(
                 std::string("cannot share links among so many flows (on more than 200 million links in all); try ") +
                 without_rates);
@@ -98,7 +98,7 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
     std::fill(rates.begin(), rates.end(), unlimited);
     std::size_t frozen = 0, levels = 0;
     while (!heap.empty()) {
-        if (++levels % some == 0) work.did(0);
+        if (++levels % check_interval == 0) work.advance(0);
         auto const [rate, link] = heap.top();
         heap.pop();
         std::size_t const l = at(link);
@@ -112,7 +112,7 @@ void fill(Incidence const& in, std::vector<double> const& capacity, std::vector<
             if (!open[f]) continue;
             open[f] = 0;
             rates[f] = rate;
-            if (++frozen % some == 0) work.did(weight / 2 * some);
+            if (++frozen % check_interval == 0) work.advance(weight / 2 * check_interval);
             for (std::size_t j = in.flow_first[f]; j < in.flow_first[f + 1]; ++j) {
                 std::size_t const other = at(in.flow_link[j]);
                 double const part = in.part.empty() ? 1.0 : in.part[j];
@@ -144,7 +144,7 @@ Solution loads_of(Topology const& topology, Health const& health, Incidence cons
 }
 
 // Filling costs as much as flows are open, so with as many ending each time the work is the square of their number.
-// The first few completions say little of how many there will be.
+// The first completions do not predict the total number.
 class FluidWork {
   public:
     explicit FluidWork(Flows const& flows)
@@ -155,7 +155,7 @@ class FluidWork {
     void filled(std::vector<char> const& open) {
         if (++fills_ % fills_at_once != 0) return;
         auto const left = static_cast<double>(std::count(open.begin(), open.end(), 1));
-        work_.did(open_ * open_ - left * left);
+        work_.advance(open_ * open_ - left * left);
         open_ = left;
     }
 
@@ -171,7 +171,7 @@ class FluidWork {
 Solution solve_max_min(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                        UnitCost const& shape) {
     check_traffic(traffic, topology);
-    Flows const listed = traffic.uniform ? written_out(traffic, without_rates) : Flows{};
+    Flows const listed = traffic.uniform ? expand_flows(traffic, without_rates) : Flows{};
     Flows const& flows = traffic.uniform ? listed : traffic.flows;
     Work work(static_cast<double>(flows.size()), without_rates);
     Incidence const in = incidence(topology, routing, flows, work, 1);
@@ -192,7 +192,7 @@ Solution solve_max_min(Topology const& topology, Health const& health, Routing c
 Solution solve_fluid(Topology const& topology, Health const& health, Routing const& routing, Traffic const& traffic,
                      UnitCost const& shape) {
     check_traffic(traffic, topology);
-    Flows const flows = written_out(traffic, without_rates);
+    Flows const flows = expand_flows(traffic, without_rates);
     FluidWork work(flows);
     Incidence const in = incidence(topology, routing, flows, work.whole(), 0);
     Solution answer = loads_of(topology, health, in, flows, shape);

@@ -20,7 +20,7 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
     Work work(trials, "fewer --trials or a smaller --size");
 #pragma omp parallel for schedule(dynamic)
     for (int trial = 0; trial < trials; ++trial) {
-        if (!work.go_on(0)) continue;
+        if (!work.try_advance(0)) continue;
         Health health;
         health.scale.assign(at(topology.links()), 1.0);
         auto pool = links;
@@ -34,11 +34,11 @@ std::vector<double> fail_at_random(Topology const& topology, RoutingChoice const
         try {
             auto const routing = topology.route(choice, health);
             result[at(trial)] = solve_every_link(topology, health, *routing, traffic, shape).rounds_per_s;
-        } catch (Stopped const&) {                // said below
+        } catch (Stopped const&) {                // reported below
         } catch (std::invalid_argument const&) {  // exceptions must not leave the parallel region
             result[at(trial)] = std::nan("");
         }
-        work.go_on();
+        work.try_advance();
     }
     work.check();
     return result;
@@ -52,14 +52,14 @@ std::vector<double> solve_each(Topology const& topology, Health const& health, R
     std::exception_ptr why;
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < traffics.size(); ++i) {
-        if (!work.go_on(0)) continue;
+        if (!work.try_advance(0)) continue;
         try {
             result[i] = solve_every_link(topology, health, routing, traffics[i], shape).rounds_per_s;
         } catch (...) {  // exceptions must not leave the parallel region
 #pragma omp critical
             why = std::current_exception();
         }
-        work.go_on();
+        work.try_advance();
     }
     work.check();
     if (why) std::rethrow_exception(why);

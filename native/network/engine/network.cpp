@@ -14,20 +14,20 @@ void require_class(LinkClass const& kind) {
     };
     capacity(kind.bytes_per_s, "B/s");
     capacity(kind.packets_per_s, "packets/s");
-    if (kind.latency_ps >= 0 && kind.latency_ps <= most_ps) return;
+    if (kind.latency_ps >= 0 && kind.latency_ps <= max_ps) return;
     throw std::invalid_argument("cannot build links '" + kind.name + "' with a latency of " +
-                                std::to_string(kind.latency_ps) + " ps; try 0 to " + std::to_string(most_ps));
+                                std::to_string(kind.latency_ps) + " ps; try 0 to " + std::to_string(max_ps));
 }
 
 Node checked_nodes(Extent const& extent, std::vector<LinkClass> const& classes) {
     require_extent(extent);
     std::size_t const fabric = classes.size() < first_fabric_class ? 0 : classes.size() - first_fabric_class;
     bool const fits = extent.classes == 0 ? fabric > 0 : fabric == extent.classes;
-    if (!fits || classes.size() > most_classes) {
+    if (!fits || classes.size() > max_classes) {
         throw std::invalid_argument("cannot build a " + std::string(extent.shape) + " network of " +
                                     std::to_string(classes.size()) + " link classes (three of endpoints and " +
-                                    (extent.classes == 0 ? "some" : std::to_string(extent.classes)) +
-                                    " of the fabric are needed, at most " + std::to_string(most_classes) + ")");
+                                    (extent.classes == 0 ? "at least one" : std::to_string(extent.classes)) +
+                                    " of the fabric are needed, at most " + std::to_string(max_classes) + ")");
     }
     for (auto const& kind : classes) require_class(kind);
     return static_cast<Node>(extent.nodes.value());

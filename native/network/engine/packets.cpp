@@ -15,11 +15,11 @@ namespace octant::network {
 
 namespace {
 
-constexpr double most_packets = 1e8;
-constexpr std::int64_t most_in_flight = 4'000'000;
+constexpr double max_packets = 1e8;
+constexpr std::int64_t max_in_flight = 4'000'000;
 constexpr int max_dead_paths = 64;  // that one packet finds dead; of a graph with a bridge there may be any number
-constexpr std::int64_t most_links_in_flight = 500'000'000;
-constexpr double most_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
+constexpr std::int64_t max_links_in_flight = 500'000'000;
+constexpr double max_ps = 4e18;  // of simulated time, half of what a whole number of picoseconds can hold
 
 struct Event {
     std::int64_t ps;
@@ -51,7 +51,7 @@ struct Sender {
     std::vector<Leg> legs{};  // none: anywhere
     std::size_t leg = 0;
     std::int64_t sent = 0;
-    std::unordered_set<std::uint64_t> given_up{};  // paths that were found dead
+    std::unordered_set<std::uint64_t> abandoned_paths{};  // paths that were found dead
 };
 
 // Packets of one flow; a billionth less, so that rounding makes no packet of its own.
@@ -69,12 +69,12 @@ char const* suggest_alternative(Traffic const& traffic, PacketOptions const& opt
 double count_packets(Traffic const& traffic, PacketOptions const& options) {
     double packets = static_cast<double>(options.packets) * static_cast<double>(traffic.active.size());
     for (double const units : traffic.flows.units) packets += packets_of(units, options);
-    if (packets <= most_packets) return packets;
+    if (packets <= max_packets) return packets;
     char text[200];
     std::snprintf(text, sizeof text,
                   "cannot simulate %.3g packets one by one (at most %.3g; each hop of each takes up to half "
                   "a microsecond); try %s",
-                  packets, most_packets, suggest_alternative(traffic, options));
+                  packets, max_packets, suggest_alternative(traffic, options));
     throw std::invalid_argument(text);
 }
 
@@ -82,9 +82,9 @@ double count_packets(Traffic const& traffic, PacketOptions const& options) {
 void check_in_flight(std::vector<Sender> const& senders, int window) {
     std::int64_t in_flight = 0;
     for (auto const& sender : senders) in_flight += std::min<std::int64_t>(window, sender.packets);
-    if (in_flight <= most_in_flight) return;
+    if (in_flight <= max_in_flight) return;
     throw std::invalid_argument("cannot keep " + std::to_string(in_flight) + " packets in flight (at most " +
-                                std::to_string(most_in_flight) +
+                                std::to_string(max_in_flight) +
                                 ", some 200 bytes each); try a smaller --window or --size");
 }
 
@@ -96,7 +96,7 @@ class Servers {
         : topology_(topology), health_(health), shape_(shape), units_per_packet_(units_per_packet) {
         for (double const capacity : capacities(topology, health, shape)) {
             double const ps = capacity > 0 ? units_per_packet / capacity * 1e12 : 0;
-            if (ps * packets > most_ps) {
+            if (ps * packets > max_ps) {
                 throw std::invalid_argument(
                     "cannot simulate that long (one link would take weeks for all packets); try smaller flows");
             }
@@ -154,7 +154,7 @@ class Simulation {
         for (auto const& sender : senders_) total += sender.packets;
         for (std::size_t s = 0; s < senders_.size(); ++s) {
             for (int w = 0; w < options_.window && w < senders_[s].packets; ++w) launch(static_cast<std::uint32_t>(s));
-            if (s % some == 0) work_.did(0);
+            if (s % check_interval == 0) work_.advance(0);
         }
         // Uniform senders go on until all of them together are done, so that none leaves early and eases the rest.
         std::int64_t const warm = traffic_.uniform ? total * 3 / 10 : 0;
@@ -162,7 +162,7 @@ class Simulation {
         while (!events_.empty() && delivered < total) {
             auto const [ps, number] = events_.top();
             events_.pop();
-            if (++events % some == 0) count(some);
+            if (++events % check_interval == 0) count(check_interval);
             if (!forward(ps, number)) continue;
             last_ps = ps;
             if (++delivered == warm) warm_ps = ps;
@@ -183,11 +183,11 @@ class Simulation {
     }
 
   private:
-    static constexpr std::int64_t some = 1024;  // events between two looks at the work
+    static constexpr std::int64_t check_interval = 1024;  // events between two updates of the work
 
     // A packet has an event at the end of every link of its path and one at its beginning.
     [[gnu::noinline]] void count(std::int64_t events) {
-        work_.did(static_cast<double>(events * launched_) / static_cast<double>(launched_ + hops_));
+        work_.advance(static_cast<double>(events * launched_) / static_cast<double>(launched_ + hops_));
     }
 
     void list_flows() {
@@ -241,9 +241,9 @@ class Simulation {
         if (choose_path(id)) events_.push({now_ps_, id});  // else every way is dead: it stays undelivered
         ++launched_;
         hops_ += static_cast<std::int64_t>(paths_[id].size());
-        if (hops_ > most_links_in_flight && launched_ == static_cast<std::int64_t>(packets_.size()))
+        if (hops_ > max_links_in_flight && launched_ == static_cast<std::int64_t>(packets_.size()))
             throw std::invalid_argument("cannot keep so many packets in flight (their routes have more than " +
-                                        std::to_string(most_links_in_flight) +
+                                        std::to_string(max_links_in_flight) +
                                         " links); try --window 1, or a smaller size");
     }
 
@@ -253,10 +253,10 @@ class Simulation {
         return name;
     }
 
-    // A path that the sender has not given up; false where the routing knows no other.
+    // Finds a path that the sender has not abandoned; false if the routing has no other.
     bool choose_path(std::uint32_t id) {
         Packet& packet = packets_[id];
-        auto const& gone = senders_[packet.sender].given_up;
+        auto const& gone = senders_[packet.sender].abandoned_paths;
         for (int attempt = 0; attempt < 256; ++attempt, ++packet.draw) {
             paths_[id].clear();
             routing_.path(senders_[packet.sender].from, packet.to, packet.draw, paths_[id]);
@@ -301,7 +301,7 @@ class Simulation {
         if (++packet.failures > options_.retries) {
             if (packet.failures - options_.retries > max_dead_paths) return;  // it stays undelivered
             again_ps += options_.ping_ps;
-            if (sender.given_up.insert(name_of(paths_[id])).second)
+            if (sender.abandoned_paths.insert(name_of(paths_[id])).second)
                 recovery_.detected_ps = std::max(recovery_.detected_ps, again_ps - options_.fails_ps);
             if (!choose_path(id)) return;  // there is no other way: the packet stays undelivered
         }

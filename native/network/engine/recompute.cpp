@@ -12,7 +12,7 @@ namespace octant::network {
 
 namespace {
 
-constexpr std::size_t most_entries = 1UL << 25;  // of the tables of distances and of traffic: 320 MiB
+constexpr std::size_t max_entries = 1UL << 25;  // of the tables of distances and of traffic: 320 MiB
 
 // Of every destination: hops left from each vertex, and the traffic that passes it.
 struct Routes {
@@ -75,7 +75,7 @@ class Healthy {
         }
         auto const rows = senders(topology, traffic);
         std::size_t const vertices = fabric_.vertices();
-        if (vertices * rows.size() > most_entries) {
+        if (vertices * rows.size() > max_entries) {
             throw std::invalid_argument("cannot sweep failures with recomputed routes between " +
                                         std::to_string(rows.size()) +
                                         " nodes (their tables would exceed 320 MiB); try a smaller size, or policy "
@@ -143,7 +143,7 @@ class Healthy {
 
 std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& traffic, UnitCost const& shape,
                                       std::vector<LinkId> const& links, std::vector<LinkId> const& backs, double left) {
-    if (auto alike = sweep_alike(topology, traffic, shape, links, backs, left)) return std::move(*alike);
+    if (auto alike = sweep_symmetric_failures(topology, traffic, shape, links, backs, left)) return std::move(*alike);
     auto wanted = links;
     wanted.insert(wanted.end(), backs.begin(), backs.end());
     Healthy const healthy(topology, traffic, shape, wanted);
@@ -156,7 +156,7 @@ std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& t
                         [&changes](LinkId link, double units) { changes.add(link, units); });
 #pragma omp for schedule(dynamic, 16)
         for (std::size_t i = 0; i < links.size(); ++i) {
-            if (!work.go_on(0)) continue;
+            if (!work.try_advance(0)) continue;
             detours.cut(links[i], backs[i]);
             double dead = 0;
             for (LinkId const gone : {links[i], backs[i]}) {
@@ -166,7 +166,7 @@ std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& t
             }
             result[i] = changes.tightest(links[i], backs[i], left);
             if (dead > 1e-12 * healthy.total()) result[i] = {links[i], 0, topology.class_of(links[i])};
-            work.go_on();
+            work.try_advance();
         }
     }
     work.check();

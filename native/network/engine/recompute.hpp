@@ -12,8 +12,8 @@ namespace octant::network {
                                                     std::vector<LinkId> const& backs, double left);
 
 // The same for uniform traffic, one cable of each kind; nothing where it is not known what is alike.
-[[nodiscard]] std::optional<std::vector<Failure>> sweep_alike(Topology const& topology, Traffic const& traffic,
-                                                              UnitCost const& shape, std::vector<LinkId> const& links,
-                                                              std::vector<LinkId> const& backs, double left);
+[[nodiscard]] std::optional<std::vector<Failure>> sweep_symmetric_failures(
+    Topology const& topology, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& links,
+    std::vector<LinkId> const& backs, double left);
 
 }  // namespace octant::network

@@ -14,7 +14,7 @@ struct Share {
     double part;
 };
 
-// Which way to route, as the user names it; every topology says which names it knows.
+// The routing that the user selects by name; every topology has a list of names.
 struct RoutingChoice {
     std::string name;
     std::string policy = "stall";           // what happens to traffic of a link that is down
@@ -42,9 +42,9 @@ void require_policy(RoutingChoice const& choice, std::string_view topology, std:
 [[nodiscard]] std::vector<int> dimension_order(RoutingChoice const& choice, int dimensions);
 
 // Uniform traffic: every active node sends one unit, spread evenly over all of them.
-class Everybody {
+class UniformTraffic {
   public:
-    Everybody(Node nodes, std::vector<Node> const& active) : before_(at(nodes) + 1, 0.0) {
+    UniformTraffic(Node nodes, std::vector<Node> const& active) : before_(at(nodes) + 1, 0.0) {
         for (Node const node : active) before_[at(node) + 1] += 1;
         for (std::size_t i = 1; i < before_.size(); ++i) before_[i] += before_[i - 1];
     }
@@ -76,11 +76,11 @@ class Routing {
     virtual void add(Node s, std::span<Node const> targets, double weight, std::span<double> loads) const = 0;
     // Adds what uniform traffic puts on the fabric, from sums over whole routers, supernodes or dimensions; false (and
     // nothing added) where pairs must be enumerated.
-    virtual bool add_uniform(Everybody const&, std::span<double>) const { return false; }
+    virtual bool add_uniform(UniformTraffic const&, std::span<double>) const { return false; }
     // Gives `sink` the loads of that part of uniform traffic whose routes depend on the health of `link`; false where
     // pairs must be enumerated.
     using Sink = std::function<void(LinkId, double)>;
-    virtual bool add_depending(Everybody const&, LinkId, Sink const&) const { return false; }
+    virtual bool add_depending(UniformTraffic const&, LinkId, Sink const&) const { return false; }
     // Appends the links of one packet's path in order; `draw` chooses among equals (a counter or a random number).
     virtual void path(Node s, Node t, std::uint64_t draw, std::vector<LinkId>& out) const = 0;
 };

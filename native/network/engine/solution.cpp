@@ -75,8 +75,8 @@ std::vector<Cause> causes(Topology const& topology, Routing const& routing, Traf
     Work work(static_cast<double>(pairs), "a smaller --size");
     std::size_t seen = 0;
     auto const look = [&](Node s, Node t, double units, int job) {
-        constexpr std::size_t some = 64;
-        if (++seen % some == 0) work.did(some);
+        constexpr std::size_t check_interval = 64;
+        if (++seen % check_interval == 0) work.advance(check_interval);
         shares.clear();
         routing.shares(s, t, shares);
         double carried = 0;

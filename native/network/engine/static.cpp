@@ -32,17 +32,17 @@ std::vector<double> enumerate_loads(Topology const& topology, Routing const& rou
             for (std::size_t first = 0; first < n; first += at_once) {
                 auto const targets = std::span(traffic.active).subspan(first, std::min(at_once, n - first));
                 routing.add(s, targets, each, loads);
-                work.did(static_cast<double>(targets.size()));
+                work.advance(static_cast<double>(targets.size()));
             }
         }
         return loads;
     }
     Flows const& flows = traffic.flows;
-    constexpr std::size_t some = 64;
+    constexpr std::size_t check_interval = 64;
     Work work(static_cast<double>(flows.size()), fewer);
     for (std::size_t f = 0; f < flows.size(); ++f) {
         routing.add(flows.from[f], {&flows.to[f], 1}, flows.units[f], loads);
-        if (f % some == some - 1) work.did(some);
+        if (f % check_interval == check_interval - 1) work.advance(check_interval);
     }
     return loads;
 }

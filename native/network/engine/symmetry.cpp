@@ -1,10 +1,10 @@
-// Shortest paths of uniform traffic where much is alike: one destination, and one cable, of each kind.
+// Shortest paths of uniform traffic on symmetric networks: one destination, and one cable, of each kind.
 #include <map>
 
-#include "engine/alike.hpp"
 #include "engine/detours.hpp"
 #include "engine/kinds.hpp"
 #include "engine/recompute.hpp"
+#include "engine/symmetry.hpp"
 #include "engine/uniform.hpp"
 #include "engine/work.hpp"
 
@@ -45,8 +45,8 @@ class Destination {
 }  // namespace
 
 // The images of a destination's load lie evenly on the links of each kind.
-bool add_alike(Topology const& topology, Fabric const& fabric, std::vector<Node> const& active,
-               std::span<double> loads) {
+bool add_symmetric_loads(Topology const& topology, Fabric const& fabric, std::vector<Node> const& active,
+                         std::span<double> loads) {
     auto const kinds = topology.kinds(active, -1);
     if (!kinds) return false;
     KindsOfLinks const links(topology, *kinds);
@@ -63,16 +63,16 @@ bool add_alike(Topology const& topology, Fabric const& fabric, std::vector<Node>
 
 namespace {
 
-class OneOfEach {
+class SymmetricNetwork {
   public:
-    OneOfEach(Topology const& topology, Traffic const& traffic, UnitCost const& shape, double left)
+    SymmetricNetwork(Topology const& topology, Traffic const& traffic, UnitCost const& shape, double left)
         : topology_(topology),
           active_(traffic.active),
           left_(left),
           fabric_(topology, Health{}),
           capacity_(capacities(topology, Health{}, shape)),
           loads_(at(topology.links()), 0.0) {
-        add_alike(topology, fabric_, active_, loads_);
+        add_symmetric_loads(topology, fabric_, active_, loads_);
         load_endpoints(topology, active_, loads_);
     }
 
@@ -122,14 +122,14 @@ class OneOfEach {
 
 }  // namespace
 
-std::optional<std::vector<Failure>> sweep_alike(Topology const& topology, Traffic const& traffic, UnitCost const& shape,
-                                                std::vector<LinkId> const& links, std::vector<LinkId> const& backs,
-                                                double left) {
+std::optional<std::vector<Failure>> sweep_symmetric_failures(Topology const& topology, Traffic const& traffic,
+                                                             UnitCost const& shape, std::vector<LinkId> const& links,
+                                                             std::vector<LinkId> const& backs, double left) {
     auto const kinds = traffic.uniform ? topology.kinds(traffic.active, -1) : nullptr;
     if (!kinds) return std::nullopt;
     std::map<std::uint64_t, std::vector<std::size_t>> alike;
     for (std::size_t i = 0; i < links.size(); ++i) alike[kinds->of_fabric_link(links[i])].push_back(i);
-    OneOfEach const network(topology, traffic, shape, left);
+    SymmetricNetwork const network(topology, traffic, shape, left);
     std::vector<Failure> result(links.size());
     Work work(static_cast<double>(alike.size()), "a smaller size, or --policy spread");
     for (auto const& [kind, members] : alike) {
@@ -138,7 +138,7 @@ std::optional<std::vector<Failure>> sweep_alike(Topology const& topology, Traffi
             found.link = links[i];
             result[i] = found;
         }
-        work.did();
+        work.advance();
     }
     return result;
 }

@@ -6,7 +6,7 @@ namespace octant::network {
 
 namespace {
 
-constexpr std::size_t most_flows = 50'000'000;
+constexpr std::size_t max_flows = 50'000'000;
 
 void require_node(Node node, Topology const& topology) {
     if (node >= 0 && node < topology.nodes()) return;
@@ -37,12 +37,12 @@ void check_traffic(Traffic const& traffic, Topology const& topology) {
     }
 }
 
-Flows written_out(Traffic const& traffic, char const* instead) {
+Flows expand_flows(Traffic const& traffic, char const* alternative) {
     if (!traffic.uniform) return traffic.flows;
     std::size_t const n = traffic.active.size();
-    if (n * n > most_flows) {
+    if (n * n > max_flows) {
         throw std::invalid_argument("cannot write out all-to-all traffic of " + std::to_string(n) +
-                                    " nodes (more than 50 million flows); try " + instead);
+                                    " nodes (more than 50 million flows); try " + alternative);
     }
     Flows flows;
     flows.from.reserve(n * n);

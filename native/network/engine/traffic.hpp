@@ -1,4 +1,4 @@
-// What is sent: a list of flows, or everybody to everybody.
+// Traffic: a list of flows, or uniform all-to-all.
 #pragma once
 
 #include "engine/network.hpp"
@@ -28,6 +28,6 @@ struct Traffic {
 
 void check_traffic(Traffic const& traffic, Topology const& topology);
 // The flows of uniform traffic written out, the others as they are; refuses more than 50 million and names what to try.
-[[nodiscard]] Flows written_out(Traffic const& traffic, char const* instead);
+[[nodiscard]] Flows expand_flows(Traffic const& traffic, char const* alternative);
 
 }  // namespace octant::network

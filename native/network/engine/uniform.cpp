@@ -15,7 +15,7 @@ void load_endpoints(Topology const& topology, std::vector<Node> const& active, s
 std::optional<std::vector<double>> uniform_loads(Topology const& topology, Routing const& routing,
                                                  std::vector<Node> const& active) {
     std::vector<double> loads(at(topology.links()), 0.0);
-    if (!routing.add_uniform(Everybody(topology.nodes(), active), loads)) return std::nullopt;
+    if (!routing.add_uniform(UniformTraffic(topology.nodes(), active), loads)) return std::nullopt;
     load_endpoints(topology, active, loads);
     return loads;
 }

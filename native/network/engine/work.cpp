@@ -8,8 +8,8 @@ namespace octant::network {
 
 namespace {
 
-constexpr double first_look_s = 0.5;  // before that, an estimate would rest on too little
-constexpr double between_looks_s = 0.05;
+constexpr double first_check_s = 0.5;  // before that, an estimate would rest on too little
+constexpr double check_interval_s = 0.05;
 
 std::atomic<Work*> outermost = nullptr;
 std::atomic<bool> stopping = false;
@@ -28,12 +28,15 @@ bool stop_work() noexcept {
     return true;
 }
 
-bool take_stop() noexcept { return stopping.exchange(false); }
+bool consume_stop_request() noexcept { return stopping.exchange(false); }
 
 Progress progress_of_work() noexcept { return {share.load(), expected.load()}; }
 
-Work::Work(double steps, std::string instead)
-    : instead_(std::move(instead)), steps_(steps), cpu_(std::clock()), begun_(std::chrono::steady_clock::now()) {
+Work::Work(double steps, std::string alternative)
+    : alternative_(std::move(alternative)),
+      steps_(steps),
+      cpu_(std::clock()),
+      begun_(std::chrono::steady_clock::now()) {
     Work* none = nullptr;
     outermost_ = outermost.compare_exchange_strong(none, this);
     if (!outermost_) return;
@@ -49,15 +52,15 @@ Work::~Work() {
     outermost = nullptr;
 }
 
-bool Work::go_on(double steps) noexcept {
+bool Work::try_advance(double steps) noexcept {
     if (stopping) return false;
     if (!outermost_) return true;
     if (refused_) return false;
     double const done = done_.fetch_add(steps) + steps;
     share = std::min(1.0, done / steps_);
     double const now_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    if (done <= 0 || now_s < first_look_s || now_s - looked_s_ < between_looks_s) return true;
-    looked_s_ = now_s;
+    if (done <= 0 || now_s < first_check_s || now_s - last_check_s_ < check_interval_s) return true;
+    last_check_s_ = now_s;
     expected = now_s * steps_ / done;
     if (too_long(done)) refused_ = true;
     return !refused_;
@@ -67,14 +70,14 @@ bool Work::go_on(double steps) noexcept {
 bool Work::too_long(double done) noexcept {
     double const cpu_s = static_cast<double>(std::clock() - cpu_) / CLOCKS_PER_SEC;
     expected_cpu_s_ = cpu_s * std::max(1.0, steps_ / done);
-    return expected_cpu_s_ > (cpu_s < most_cpu_s / 4 ? most_cpu_s : 2 * most_cpu_s);
+    return expected_cpu_s_ > (cpu_s < max_cpu_s / 4 ? max_cpu_s : 2 * max_cpu_s);
 }
 
 void Work::check() {
-    if (outermost_ ? take_stop() : stopping.load()) throw Stopped();
+    if (outermost_ ? consume_stop_request() : stopping.load()) throw Stopped();
     if (!refused_) return;
     throw std::invalid_argument("cannot compute this (it would take about " + words(expected_cpu_s_) +
-                                " of processor time, and the limit is " + words(most_cpu_s) + "); try " + instead_);
+                                " of processor time, and the limit is " + words(max_cpu_s) + "); try " + alternative_);
 }
 
 }  // namespace octant::network

@@ -46,7 +46,7 @@ class Gangs {
 // Active nodes by router and by group.
 class Weights {
   public:
-    Weights(Dragonfly const& net, Everybody const& all)
+    Weights(Dragonfly const& net, UniformTraffic const& all)
         : nodes_(net.shape().nodes), of_group_(nodes_ * net.shape().routers), all_(all) {}
     [[nodiscard]] double total() const { return all_.total(); }
     [[nodiscard]] double router(int r) const { return all_.among(r * nodes_, nodes_); }
@@ -54,7 +54,7 @@ class Weights {
 
   private:
     Node nodes_, of_group_;
-    Everybody const& all_;
+    UniformTraffic const& all_;
 };
 
 class Minimal final : public RoutingOf<Minimal> {
@@ -70,7 +70,7 @@ class Minimal final : public RoutingOf<Minimal> {
         walk_leg(net_.router_of(s), net_.router_of(t), draw, sink);
     }
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         Weights const weights(net_, all);
         auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
         for (int g = 0; g < net_.shape().groups; ++g) {
@@ -81,7 +81,7 @@ class Minimal final : public RoutingOf<Minimal> {
         }
         return true;
     }
-    bool add_depending(Everybody const& all, LinkId link, Sink const& sink) const override {
+    bool add_depending(UniformTraffic const& all, LinkId link, Sink const& sink) const override {
         if (net_.class_of(link) != Dragonfly::global_link) return true;
         auto const [from, to] = net_.ends(link);
         between(net_.group_of(from - net_.nodes()), net_.group_of(to - net_.nodes()), Weights(net_, all),
@@ -149,7 +149,7 @@ class Valiant final : public RoutingOf<Valiant> {
   public:
     Valiant(Dragonfly const& net, Gangs gangs) : RoutingOf(net), net_(net), gangs_(gangs), minimal_(net, gangs) {}
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         int const others = net_.shape().groups - 2;
         if (others < 1) return minimal_.add_uniform(all, loads);
         Weights const weights(net_, all);

@@ -12,7 +12,7 @@ class UpDown final : public RoutingOf<UpDown> {
     UpDown(FatTree const& net, Spread spread, bool failover, Health const& health)
         : RoutingOf(net), net_(net), health_(health), spread_(spread), failover_(failover) {}
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         if (failover_ && !health_.scale.empty()) return false;
         double const units = 1 / all.total() / net_.shape().planes;
         for (int plane = 0; plane < net_.shape().planes; ++plane) {
@@ -55,7 +55,7 @@ class UpDown final : public RoutingOf<UpDown> {
 
     // Between a level and the next, a column of the upper level is one link of every subtree: nodes choose it by their
     // number, or evenly.
-    void add_trunks(int plane, int level, Everybody const& all, double units, std::span<double> loads) const {
+    void add_trunks(int plane, int level, UniformTraffic const& all, double units, std::span<double> loads) const {
         int const columns = net_.columns(level + 1), below = net_.below(level);
         std::vector<double> choosing(at(columns), 0.0), within;
         auto const choose = [&](Node node, std::vector<double>& columns_of) {
@@ -90,7 +90,8 @@ class UpDown final : public RoutingOf<UpDown> {
         return level;
     }
 
-    // MessagePaths are numbered plane by plane; ECMP has one for each column of the top level, the others one per plane.
+    // MessagePaths are numbered plane by plane; ECMP has one for each column of the top level, the others one per
+    // plane.
     [[nodiscard]] MessagePaths survivors(Node s, Node t, int top) const {
         int const all = net_.shape().planes * (spread_ == Spread::all ? net_.columns(top) : 1);
         if (!failover_ || health_.scale.empty()) return {all, all};

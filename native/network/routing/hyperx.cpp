@@ -37,7 +37,7 @@ class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
   public:
     DimensionOrdered(HyperX const& net, std::vector<int> order) : RoutingOf(net), net_(net), order_(std::move(order)) {}
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         auto const weights = all.by(net_.nodes_of_router());
         add_legs(net_, order_, weights, weights, 1 / all.total(), loads);
         return true;
@@ -62,7 +62,7 @@ class Valiant final : public RoutingOf<Valiant> {
     Valiant(HyperX const& net, std::vector<int> order) : RoutingOf(net), net_(net), order_(std::move(order)) {}
 
     // A node's own share goes nowhere, so it sends (n - 1) / n; each leg's other end is any router.
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         auto const weights = all.by(net_.nodes_of_router());
         std::vector<double> const anywhere(weights.size(), 1.0);
         double const each = (all.total() - 1) / all.total() / net_.routers();

@@ -1,8 +1,8 @@
 // Equal-cost multipath over the links that are up: at every vertex, all links that come nearer share equally.
 #include <mutex>
 
-#include "engine/alike.hpp"
 #include "engine/routing.hpp"
+#include "engine/symmetry.hpp"
 #include "engine/work.hpp"
 #include "routing/fabric.hpp"
 
@@ -10,7 +10,7 @@ namespace octant::network {
 
 namespace {
 
-constexpr std::size_t most_distances = 1UL << 27;  // 256 MiB of table
+constexpr std::size_t max_distances = 1UL << 27;  // 256 MiB of table
 
 class ShortestPaths final : public RoutingOf<ShortestPaths> {
   public:
@@ -22,7 +22,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
           healthy_(health.scale.empty()) {}
 
     // Destination by destination, all senders at once.
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         std::map<Vertex, double> nodes;
         std::vector<Node> active;
         for (Node node = 0; node < topology_.nodes(); ++node) {
@@ -30,7 +30,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
             nodes[topology_.entry(node)] += 1;
             active.push_back(node);
         }
-        if (healthy_ && add_alike(topology_, fabric_, active, loads)) return true;
+        if (healthy_ && add_symmetric_loads(topology_, fabric_, active, loads)) return true;
         std::vector<std::uint16_t> hops(vertices_);
         std::vector<Vertex> order;
         std::vector<double> passing;
@@ -44,7 +44,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
             }
             fabric_.spread(target, hops, order, passing,
                            [&loads](LinkId link, double units) { loads[at(link)] += units; });
-            work.did();
+            work.advance();
         }
         return true;
     }
@@ -59,7 +59,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
             next.clear();
             for (Vertex const v : layer) {
                 double const part = mass[at(v)] / nearer(v, t);
-                each_nearer(v, t, [&](Fabric::Hop const& out) {
+                for_each_nearer(v, t, [&](Fabric::Hop const& out) {
                     sink(out.link, part);
                     if (mass[at(out.to)] == 0) next.push_back(out.to);
                     mass[at(out.to)] += part;
@@ -76,7 +76,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
             auto nth = draw % static_cast<std::uint64_t>(nearer(v, t));
             draw = mix(draw);
             Vertex to = v;
-            each_nearer(v, t, [&](Fabric::Hop const& out) {
+            for_each_nearer(v, t, [&](Fabric::Hop const& out) {
                 if (nth-- != 0) return;
                 sink(out.link);
                 to = out.to;
@@ -88,9 +88,9 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
   private:
     [[nodiscard]] std::uint16_t distance(Vertex v, Node t) const { return distance_[at(t) * vertices_ + at(v)]; }
 
-    // Hops left to every node from everywhere, once a single route is asked for.
+    // Distances to every node, computed for the first request of a single route.
     void measure_all() const {
-        if (vertices_ * at(topology_.nodes()) > most_distances) {
+        if (vertices_ * at(topology_.nodes()) > max_distances) {
             throw std::invalid_argument(
                 "cannot recompute routes of " + std::to_string(topology_.nodes()) +
                 " nodes (the table of distances would exceed 256 MiB); try a smaller network or the "
@@ -114,7 +114,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
     }
 
     template <class Sink>
-    void each_nearer(Vertex v, Node t, Sink&& sink) const {
+    void for_each_nearer(Vertex v, Node t, Sink&& sink) const {
         int const here = distance(v, t);
         for (auto const& hop : fabric_.out_of(v)) {
             if (distance(hop.to, t) + 1 == here && fabric_.leads(hop.to, topology_.entry(t))) sink(hop);
@@ -122,7 +122,7 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
     }
     [[nodiscard]] int nearer(Vertex v, Node t) const {
         int count = 0;
-        each_nearer(v, t, [&count](Fabric::Hop const&) { ++count; });
+        for_each_nearer(v, t, [&count](Fabric::Hop const&) { ++count; });
         return count;
     }
 

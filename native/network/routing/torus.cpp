@@ -26,7 +26,7 @@ class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
     DimensionOrdered(Torus const& net, std::vector<int> order, bool split_ties)
         : RoutingOf(net), net_(net), order_(std::move(order)), split_ties_(split_ties) {}
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         auto const weights = all.by(1);
         add_dimension_ordered(net_, order_, split_ties_, weights, weights, 1 / all.total(), loads);
         return true;
@@ -66,7 +66,7 @@ class RandomMinimal final : public RoutingOf<RandomMinimal> {
   public:
     RandomMinimal(Torus const& net, bool split_ties) : RoutingOf(net), net_(net), split_ties_(split_ties) {}
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         return all.total() == net_.nodes() && add_random_minimal(net_, split_ties_, loads);
     }
 
@@ -149,7 +149,7 @@ class ValiantTorus final : public RoutingOf<ValiantTorus> {
         : RoutingOf(net), net_(net), order_(order), split_ties_(split_ties), legs_(net, std::move(order), split_ties) {}
 
     // A node's own share goes nowhere, so it sends (n - 1) / n; each leg's other end is any node.
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         std::vector<double> const anywhere(at(net_.nodes()), 1.0);
         double const each = (all.total() - 1) / all.total() / net_.nodes();
         add_dimension_ordered(net_, order_, split_ties_, all.by(1), anywhere, each, loads);

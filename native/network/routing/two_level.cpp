@@ -97,7 +97,7 @@ Place place(TwoLevel const& net, Node node) {
 // Active octants of a supernode, and of these the senders that use one of its hosts.
 class Weights {
   public:
-    Weights(TwoLevel const& net, Everybody const& all)
+    Weights(TwoLevel const& net, UniformTraffic const& all)
         : per_supernode(net.octants_of_supernode()), per_host(per_supernode / net.hosts()), all_(all) {}
     [[nodiscard]] double total() const { return all_.total(); }
     [[nodiscard]] double at_octant(int s, int octant) const { return all_.at_node(s * per_supernode + octant); }
@@ -109,7 +109,7 @@ class Weights {
     int per_supernode, per_host;  // octants
 
   private:
-    Everybody const& all_;
+    UniformTraffic const& all_;
 };
 
 class Direct final : public RoutingOf<Direct> {
@@ -117,7 +117,7 @@ class Direct final : public RoutingOf<Direct> {
     Direct(TwoLevel const& net, Policy policy, Health const& health)
         : RoutingOf(net), net_(net), lanes_(net, policy, health) {}
 
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         Weights const weights(net_, all);
         auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
         for (int from = 0; from < net_.shape().supernodes; ++from) {
@@ -128,7 +128,7 @@ class Direct final : public RoutingOf<Direct> {
         }
         return true;
     }
-    bool add_depending(Everybody const& all, LinkId link, Sink const& sink) const override {
+    bool add_depending(UniformTraffic const& all, LinkId link, Sink const& sink) const override {
         if (net_.class_of(link) != TwoLevel::d) return true;
         auto const [from, to] = net_.ends(link);
         int const per_supernode = net_.octants_of_supernode();
@@ -226,7 +226,7 @@ class Indirect final : public RoutingOf<Indirect> {
           with_direct_(with_direct) {}
 
     // The host number of a sender stays that of every hop, so the sums are one for each of them.
-    bool add_uniform(Everybody const& all, std::span<double> loads) const override {
+    bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
         int const n = net_.shape().supernodes, others = n - 2;
         if (others < 1) return direct_.add_uniform(all, loads);
         if (!lanes_.fixed()) return false;

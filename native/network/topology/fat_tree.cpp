@@ -9,11 +9,11 @@ namespace octant::network {
 namespace {
 
 Extent extent_of(FatTreeShape const& shape) {
-    if (shape.down.empty() || shape.down.size() > most_dimensions || shape.up.size() + 1 != shape.down.size()) {
+    if (shape.down.empty() || shape.down.size() > max_dimensions || shape.up.size() + 1 != shape.down.size()) {
         throw std::invalid_argument(
             "cannot build a fat tree (one number of children per level, and one of parents per level but the top, are "
             "needed, and 1 to " +
-            std::to_string(most_dimensions) + " levels)");
+            std::to_string(max_dimensions) + " levels)");
     }
     require_part("fat-tree", "planes", shape.planes);
     std::span const down(shape.down), up(shape.up);

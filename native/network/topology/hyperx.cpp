@@ -9,9 +9,9 @@ namespace octant::network {
 namespace {
 
 Extent extent_of(HyperXShape const& shape) {
-    if (shape.sizes.empty() || shape.sizes.size() > most_dimensions) {
+    if (shape.sizes.empty() || shape.sizes.size() > max_dimensions) {
         throw std::invalid_argument("cannot build a HyperX of " + std::to_string(shape.sizes.size()) +
-                                    " dimensions; try 1 to " + std::to_string(most_dimensions));
+                                    " dimensions; try 1 to " + std::to_string(max_dimensions));
     }
     Count const routers = product("HyperX", "routers along a dimension", shape.sizes);
     require_part("HyperX", "nodes per router", shape.nodes);

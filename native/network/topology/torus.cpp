@@ -10,9 +10,9 @@ namespace {
 
 Extent extent_of(TorusShape const& shape) {
     std::size_t const dimensions = shape.sizes.size();
-    if (dimensions < 1 || dimensions > most_dimensions || dimensions != shape.wraps.size()) {
+    if (dimensions < 1 || dimensions > max_dimensions || dimensions != shape.wraps.size()) {
         throw std::invalid_argument("cannot build a torus (one size and one wrap per dimension are needed, and 1 to " +
-                                    std::to_string(most_dimensions) + " dimensions)");
+                                    std::to_string(max_dimensions) + " dimensions)");
     }
     Count const nodes = product("torus", "nodes along a dimension", shape.sizes);
     return {"torus", nodes, nodes, nodes * static_cast<int>(2 * dimensions), 1};

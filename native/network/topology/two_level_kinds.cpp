@@ -20,21 +20,21 @@ class Key {
     std::uint64_t value_ = 0;
 };
 
-constexpr std::uint64_t most_slots = 4096;  // 64 drawers of 64 octants
+constexpr std::uint64_t max_slots = 4096;  // 64 drawers of 64 octants
 
 }  // namespace
 
 TwoLevelKinds::TwoLevelKinds(TwoLevel const& net, LinkId fixed)
     : net_(net), slots_(net.shape().host_in_every_drawer ? net.shape().octants : net.octants_of_supernode()) {
     std::vector<int> hanging(at(slots_), 0), own(at(slots_), 0);
-    for (int s = 0; s < net.shape().supernodes; ++s) ++hanging[at(hung_on(s))];
+    for (int s = 0; s < net.shape().supernodes; ++s) ++hanging[at(host_octant_of(s))];
     if (fixed >= 0) {
         auto const [from, to] = net.ends(fixed);
         int number = 0;
         for (Vertex const end : {from, to}) {
             auto const [supernode, octant] = place(end);
             ends_[number++] = supernode;
-            own[at(slot(octant))] = own[at(hung_on(supernode))] = 1;
+            own[at(slot(octant))] = own[at(host_octant_of(supernode))] = 1;
         }
     }
     std::map<std::vector<int>, std::uint64_t> colours;
@@ -53,12 +53,12 @@ TwoLevelKinds::Place TwoLevelKinds::place(Vertex vertex) const {
 
 std::uint64_t TwoLevelKinds::of_vertex(Vertex vertex) const {
     auto const [supernode, octant] = place(vertex);
-    int const hung = hung_on(supernode);
+    int const hung = host_octant_of(supernode);
     return Key()
         .add(role(supernode), 3)
-        .add(colour_[at(hung)], most_slots)
-        .add(colour_[at(slot(octant))], most_slots)
-        .add(at(octant / net_.shape().octants), most_slots)
+        .add(colour_[at(hung)], max_slots)
+        .add(colour_[at(slot(octant))], max_slots)
+        .add(at(octant / net_.shape().octants), max_slots)
         .add(hung == slot(octant) ? 1 : 0, 2)
         .value();
 }
@@ -67,23 +67,23 @@ std::uint64_t TwoLevelKinds::of_fabric_link(LinkId link) const {
     auto const [from, to] = net_.ends(link);
     auto const [s, x] = place(from);
     auto const [t, y] = place(to);
-    int const hung = hung_on(s);
+    int const hung = host_octant_of(s);
     Key key;
     if (s != t) {
         int const lane = (link - net_.d_link(s, t, 0, 0));  // host and link of the gang
         return key.add(role(s), 3)
             .add(role(t), 3)
-            .add(colour_[at(hung)], most_slots)
-            .add(colour_[at(hung_on(t))], most_slots)
-            .add(hung == hung_on(t) ? 1 : 0, 2)
-            .add(at(lane), most_slots)
+            .add(colour_[at(hung)], max_slots)
+            .add(colour_[at(host_octant_of(t))], max_slots)
+            .add(hung == host_octant_of(t) ? 1 : 0, 2)
+            .add(at(lane), max_slots)
             .add(1, 2)
             .value();
     }
     return key.add(role(s), 3)
-        .add(colour_[at(hung)], most_slots)
-        .add(colour_[at(slot(x))], most_slots)
-        .add(colour_[at(slot(y))], most_slots)
+        .add(colour_[at(hung)], max_slots)
+        .add(colour_[at(slot(x))], max_slots)
+        .add(colour_[at(slot(y))], max_slots)
         .add(at(x / net_.shape().octants), 64)
         .add(at(y / net_.shape().octants), 64)
         .add((hung == slot(x) ? 1U : 0U) + (hung == slot(y) ? 2U : 0U) + (slot(x) == slot(y) ? 4U : 0U), 8)

@@ -21,7 +21,7 @@ class TwoLevelKinds final : public Kinds {
     };
     [[nodiscard]] Place place(Vertex vertex) const;
     [[nodiscard]] int slot(int octant) const { return octant % slots_; }  // the number that changes places
-    [[nodiscard]] int hung_on(int supernode) const { return slot(net_.host(supernode, 0)); }
+    [[nodiscard]] int host_octant_of(int supernode) const { return slot(net_.host(supernode, 0)); }
     // 0: as any other, 1 and 2: an end of the fixed link.
     [[nodiscard]] std::uint64_t role(int supernode) const {
         return supernode == ends_[0] ? 1 : supernode == ends_[1] ? 2 : 0;

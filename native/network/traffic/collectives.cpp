@@ -341,9 +341,9 @@ std::vector<CollectiveStep> collective(std::string const& operation, std::string
     if (ranks < 1) throw std::invalid_argument("cannot run a collective on 0 ranks; try 2 or more");
     for (auto const& program : programs) {
         if (program.operation != operation || program.algorithm != algorithm) continue;
-        if (program.every_pair && std::int64_t{ranks} * (ranks - 1) > most_messages) {
+        if (program.every_pair && std::int64_t{ranks} * (ranks - 1) > max_messages) {
             throw std::invalid_argument("cannot run " + operation + " by " + algorithm + " on " +
-                                        std::to_string(ranks) + " ranks (more than " + std::to_string(most_messages) +
+                                        std::to_string(ranks) + " ranks (more than " + std::to_string(max_messages) +
                                         " messages); try fewer ranks");
         }
         return program.steps(ranks);

@@ -19,14 +19,14 @@ struct CollectiveStep {
     std::int64_t size = 0;   // about how many messages
 };
 
-inline constexpr std::int64_t most_messages = 500'000'000;
+inline constexpr std::int64_t max_messages = 500'000'000;
 
 // Every operation with its algorithms, in the order in which they are shown.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> collectives();
 
 // The distinct steps of an algorithm. `bytes` measures, for allreduce, reduce, scan and bcast, the whole buffer;
 // for allgather, gather, scatter and reduce-scatter, what each rank gives or gets; for alltoall, what each rank sends
-// to each. Throws where the algorithm is unknown, cannot have that number of ranks, or has more than `most_messages`.
+// to each. Throws where the algorithm is unknown, cannot have that number of ranks, or has more than `max_messages`.
 [[nodiscard]] std::vector<CollectiveStep> collective(std::string const& operation, std::string const& algorithm,
                                                      int ranks);
 

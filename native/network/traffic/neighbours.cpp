@@ -22,8 +22,7 @@ Flows ring(int ranks, std::uint64_t seed) {
 }
 
 Flows halo(std::vector<int> const& sizes, bool periodic) {
-    auto const ranks =
-        static_cast<Node>(std::min(product("halo", "ranks along a side", sizes).value(), most_ranks + 1));
+    auto const ranks = static_cast<Node>(std::min(product("halo", "ranks along a side", sizes).value(), max_ranks + 1));
     require_ranks(ranks);
     Flows flows;
     for (Node r = 0; r < ranks; ++r) {

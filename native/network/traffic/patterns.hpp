@@ -1,4 +1,4 @@
-// Named traffic patterns among `ranks` ranks; one unit per flow unless said otherwise.
+// Named traffic patterns among `ranks` ranks; one unit per flow unless stated otherwise.
 #pragma once
 
 #include "engine/traffic.hpp"

@@ -30,9 +30,9 @@ int root_of(std::string const& name, int ranks) {
 }  // namespace
 
 void require_ranks(std::int64_t ranks) {
-    if (ranks >= 1 && ranks <= most_ranks) return;
+    if (ranks >= 1 && ranks <= max_ranks) return;
     throw std::invalid_argument("cannot make traffic of " + std::to_string(ranks) + " ranks; try 1 to " +
-                                std::to_string(most_ranks));
+                                std::to_string(max_ranks));
 }
 
 std::vector<Node> shuffled(int count, std::uint64_t seed) {

@@ -131,7 +131,7 @@ class Fft {
             case Part::transform:
                 return forward(lane);
             case Part::plan:
-                return plan_anew(lane);
+                return repeat_planning(lane);
             case Part::columns:
                 return columns(lane, true);
             case Part::plain_columns:
@@ -204,7 +204,7 @@ class Fft {
                 doubles(x_, lane),
                 doubles(y_, lane)};
     }
-    void plan_anew(int lane) {
+    void repeat_planning(int lane) {
         if (own_) {
             Plan const made(n_, width_);
         } else {

@@ -56,7 +56,7 @@ std::int64_t length_of(Context& context) {
 
 // Whole vectors where all ranks have as many lines then, or where there are so many lines that it makes no difference.
 Split split_of(std::int64_t lines, int ranks) {
-    constexpr std::int64_t whole = octant::fft::most_lanes;
+    constexpr std::int64_t whole = octant::fft::max_lanes;
     bool const equal = lines % (whole * ranks) == 0, many = lines % whole == 0 && lines >= 8 * whole * ranks;
     return {lines, ranks, equal || (many && lines % ranks != 0) ? whole : 1};
 }

@@ -15,7 +15,7 @@ constexpr int tag_of[] = {1, 2, 3};               // chunks between two ranks ar
 constexpr std::int64_t lines_between_tests = 64;  // a few hundred microseconds of 2^10 numbers a line
 constexpr std::int64_t depth = 3;                 // chunks under way
 constexpr std::int64_t chunk_bytes = std::int64_t{1} << 19, message_bytes = std::int64_t{1} << 16;
-constexpr std::int64_t least_chunks = 9;  // three at a time are under way, each in three places: together one vector
+constexpr std::int64_t min_chunks = 9;  // three at a time are under way, each in three places: together one vector
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::int64_t Messages::chunks_of(Split const& lines, At length) const {
         most = std::max(most, lines.size(rank));
     }
     At const bytes = most * length * static_cast<At>(sizeof(Number));
-    At const chunk = std::clamp(message_bytes * share_.ranks, chunk_bytes, std::max(chunk_bytes, bytes / least_chunks));
+    At const chunk = std::clamp(message_bytes * share_.ranks, chunk_bytes, std::max(chunk_bytes, bytes / min_chunks));
     return std::clamp<At>(asked > 0 ? asked : (bytes + chunk - 1) / chunk, 1, least / lines.unit());
 }
 
@@ -262,16 +262,16 @@ void Messages::wait(Which which, At chunk) {
     under_way(which, chunk).wait();
 }
 
-void Messages::give_columns(At chunk) {
+void Messages::start_columns(At chunk) {
     expect(to_columns, chunk);
     pack(chunk);
     send(to_columns, chunk);
 }
 
 void Messages::forward() {
-    for (At chunk = 0; chunk < std::min(depth - 1, column_chunks_); ++chunk) give_columns(chunk);
+    for (At chunk = 0; chunk < std::min(depth - 1, column_chunks_); ++chunk) start_columns(chunk);
     for (At chunk = 0; chunk < column_chunks_; ++chunk) {
-        if (chunk + depth - 1 < column_chunks_) give_columns(chunk + depth - 1);
+        if (chunk + depth - 1 < column_chunks_) start_columns(chunk + depth - 1);
         expect(to_rows, chunk);
         wait(to_columns, chunk);
         if (chunk >= depth) wait(to_rows, chunk - depth);

@@ -40,7 +40,7 @@ class Messages {
     Parcels parcels(auto const& numbers_of) const;  // contiguous
     Exchange& under_way(Which which, At chunk) { return exchanges_[which][static_cast<std::size_t>(chunk)]; }
     [[nodiscard]] Number* slot(At chunk) const;
-    void give_columns(At chunk);
+    void start_columns(At chunk);
     void pack(At chunk);
     void columns(At chunk);
     void rows(At chunk);

@@ -22,7 +22,7 @@ class Split {
         : units_(lines / unit), blocks_(blocks), unit_(unit) {}
     [[nodiscard]] std::int64_t first(std::int64_t block) const { return unit_ * (units_ * block / blocks_); }
     [[nodiscard]] std::int64_t unit() const { return unit_; }
-    [[nodiscard]] bool whole() const { return unit_ % octant::fft::most_lanes == 0; }  // blocks of whole vectors
+    [[nodiscard]] bool whole() const { return unit_ % octant::fft::max_lanes == 0; }  // blocks of whole vectors
     [[nodiscard]] std::int64_t size(std::int64_t block) const { return first(block + 1) - first(block); }
 
   private:

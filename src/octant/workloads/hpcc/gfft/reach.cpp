@@ -40,7 +40,7 @@ void Reach::set_up() {
         octant::check(MPI_Allgather(&share_.rank, 1, MPI_INT, mates_.data(), 1, MPI_INT, node_->get()));
         window_.emplace(*node_, numbers() * sizeof(Number));
         window_->touch(*node_);
-        if (context.pages.transparent()) window_->take_huge_pages(*node_);
+        if (context.pages.transparent()) window_->request_huge_pages(*node_);
         std::ranges::fill(window_->mine(), std::byte{0});
         context.watched.emplace_back(window_->mine());
     }

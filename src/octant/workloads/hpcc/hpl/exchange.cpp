@@ -30,7 +30,7 @@ void Exchange::move(Panel const& panel, Moves const& moves, std::int64_t begin, 
                     double* u, std::int64_t leading) {
     std::int64_t const count = end - begin;
     if (count <= 0) return;
-    if (along_column_.size() == 1) return move_here(panel, moves, begin, count, matrix, u, leading);
+    if (along_column_.size() == 1) return move_local_rows(panel, moves, begin, count, matrix, u, leading);
     // The process with the top sends all of it, the others those of their rows that come to the top: all get all.
     int const top = layout_.rows.owner(panel.first());
     std::vector<int> counts(static_cast<std::size_t>(along_column_.size()), 0), places(counts.size());
@@ -68,8 +68,8 @@ void Exchange::move(Panel const& panel, Moves const& moves, std::int64_t begin, 
             std::copy_n(all + (places[static_cast<std::size_t>(top)] + from) * count, count, row(matrix, to) + begin);
 }
 
-void Exchange::move_here(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t count, double* matrix,
-                         double* u, std::int64_t leading) {
+void Exchange::move_local_rows(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t count,
+                               double* matrix, double* u, std::int64_t leading) {
     for (std::size_t i = 0; i < moves.sources.size(); ++i)
         std::copy_n(row(matrix, moves.sources[i]) + begin, count, u + static_cast<std::int64_t>(i) * leading);
     for (auto const& [to, from] : moves.down)

@@ -38,8 +38,8 @@ class Exchange {
               std::int64_t leading);
 
   private:
-    void move_here(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t count, double* matrix,
-                   double* u, std::int64_t leading);
+    void move_local_rows(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t count, double* matrix,
+                         double* u, std::int64_t leading);
     [[nodiscard]] double* row(double* matrix, std::int64_t global) const {
         return matrix + layout_.rows.local(global) * layout_.leading;
     }

@@ -10,7 +10,7 @@ namespace {
 
 namespace blas = octant::blas;
 
-// Multiply-adds between two looks at a message that is under way: some 5 ms.
+// Multiply-adds between two tests of a pending message: about 5 ms.
 constexpr std::int64_t between_looks = 100'000'000;
 
 constexpr int rows_at_once = 32;  // of U: fewer are slow, more multiply by more zeros of the triangle
@@ -22,7 +22,7 @@ std::vector<std::string> phase_names() { return {"panel", "broadcast", "swap", "
 Needs needs(Layout const& layout, int processes_of_a_column) {
     std::int64_t const width = std::min(layout.block(), layout.n()), rows = width * padded(layout.local_columns);
     return {layout.local_rows * layout.leading,
-            2 * Panel::most_numbers(layout),
+            2 * Panel::max_numbers(layout),
             width * width,
             rows,
             processes_of_a_column > 1 ? rows : 0,
@@ -83,10 +83,10 @@ void Factors::receive(Panel const& panel) {
         octant::check(MPI_Wait(&sending_, MPI_STATUS_IGNORE));
         if (memory_.shared) memory_.shared->sync();
     }
-    keep_pivots(panel);
+    store_pivots(panel);
 }
 
-void Factors::keep_pivots(Panel const& panel) {
+void Factors::store_pivots(Panel const& panel) {
     for (int i = 0; i < panel.width(); ++i) pivots_.push_back(panel.pivot(i));
 }
 

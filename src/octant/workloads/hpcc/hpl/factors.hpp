@@ -19,7 +19,7 @@ namespace hpl {
 enum Phase : std::size_t { in_panel, in_broadcast, in_swap, in_update, in_wait, in_solve };
 [[nodiscard]] std::vector<std::string> phase_names();
 
-struct Memory {  // of one process, each as many numbers as the functions below say
+struct Memory {  // of one process; the functions below give the sizes
     std::span<double> matrix, inverse, raw, solved, scratch;
     // For two panels: of each process of the row, by its column, where all reach them; else of this process.
     std::vector<std::span<double>> panels;
@@ -56,7 +56,7 @@ class Factors {
     void update(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end);
     void invert(Panel const& panel);
     void multiply(Panel const& panel, std::int64_t begin, std::int64_t end);
-    void keep_pivots(Panel const& panel);
+    void store_pivots(Panel const& panel);
     struct Rows {
         double* first;
         std::int64_t leading;
@@ -76,7 +76,7 @@ class Factors {
     Exchange exchange_;
     PivotChoice choice_;
     MPI_Request sending_ = MPI_REQUEST_NULL;
-    std::int64_t ready_ = -1;  // first column of the panel that its process has said to be there
+    std::int64_t ready_ = -1;  // first column of the last panel that its process has announced
     std::vector<std::int64_t> pivots_;
 };
 

@@ -19,13 +19,13 @@ using octant::Exit;
 using octant::KnobKind;
 using octant::Refusal;
 
-constexpr std::int64_t most_n = 1'000'000;  // (2/3) n^3 + (3/2) n^2 is a 64-bit count
+constexpr std::int64_t max_n = 1'000'000;  // (2/3) n^3 + (3/2) n^2 is a 64-bit count
 
 class Hpl {
   public:
     static octant::KernelInfo info() {
         return {
-            .knobs = {{"n", KnobKind::integer, "2000", "order of the matrix", {}, 1, most_n},
+            .knobs = {{"n", KnobKind::integer, "2000", "order of the matrix", {}, 1, max_n},
                       {"block", KnobKind::integer, "128", "block size", {}, 1, 1024},
                       {"grid", KnobKind::word, "auto", "process grid PxQ; auto: closest to square with P <= Q"},
                       {"library", KnobKind::word, "auto",
@@ -139,7 +139,7 @@ class Hpl {
         try {
             window_.emplace(row, static_cast<std::size_t>(needs_.panels) * sizeof(double));
             window_->touch(row);
-            if (context_.pages.transparent()) window_->take_huge_pages(row);
+            if (context_.pages.transparent()) window_->request_huge_pages(row);
         } catch (Refusal const& refusal) {  // several nodes, or too little memory that ranks may share
             if (asked || refusal.code() != Exit::not_supported) throw;
             window_.reset();

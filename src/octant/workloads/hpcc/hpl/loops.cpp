@@ -6,8 +6,9 @@
 namespace hpl {
 namespace {
 
-constexpr std::int64_t strip = 512;        // rows whose numbers of one column stay in L1 while columns are subtracted
-constexpr std::int64_t rows_at_once = 16;  // of a block of columns that are asked for while those before them are moved
+constexpr std::int64_t strip = 512;  // rows whose numbers of one column stay in L1 while columns are subtracted
+constexpr std::int64_t rows_at_once =
+    16;  // of a block of columns that are prefetched while the previous ones are moved
 constexpr std::uint64_t magnitude = ~std::uint64_t{0} >> 1U;
 
 void subtract_four(std::int64_t rows, double const* l, std::int64_t leading, double const* u, double* y) {
@@ -35,8 +36,9 @@ void subtract_outer(std::int64_t rows, double const* l, double* at, std::int64_t
     }
 }
 
-// Rows [begin, end) of a block of columns, into the second cache: runs this short end before the processor asks ahead.
-void ask_for(std::int64_t begin, std::int64_t end, std::int64_t columns, double const* rows, std::int64_t leading) {
+// Prefetches rows [begin, end) of a block of columns into the L2 cache: they are too short for the hardware prefetcher.
+void prefetch_rows(std::int64_t begin, std::int64_t end, std::int64_t columns, double const* rows,
+                   std::int64_t leading) {
     for (std::int64_t row = begin; row < end; ++row)
         for (std::int64_t i = 0; i < columns; i += 8) __builtin_prefetch(rows + row * leading + i, 0, 2);
 }
@@ -126,8 +128,8 @@ void to_columns(Transposition transpose, std::int64_t rows, std::int64_t columns
                 std::int64_t leading_row, double* to, std::int64_t leading_column) {
     for (std::int64_t first = 0; first < rows; first += rows_at_once) {
         std::int64_t const here = std::min(rows_at_once, rows - first);
-        ask_for(std::min(rows, first + rows_at_once), std::min(rows, first + 2 * rows_at_once), columns, from,
-                leading_row);
+        prefetch_rows(std::min(rows, first + rows_at_once), std::min(rows, first + 2 * rows_at_once), columns, from,
+                      leading_row);
         transpose(to + first, leading_column, from + first * leading_row, leading_row, columns, here);
     }
 }
@@ -136,8 +138,8 @@ void to_rows(Transposition transpose, std::int64_t rows, std::int64_t columns, d
              std::int64_t leading_column, double* to, std::int64_t leading_row) {
     for (std::int64_t first = 0; first < rows; first += rows_at_once) {
         std::int64_t const here = std::min(rows_at_once, rows - first);
-        ask_for(std::min(rows, first + rows_at_once), std::min(rows, first + 2 * rows_at_once), columns, to,
-                leading_row);
+        prefetch_rows(std::min(rows, first + rows_at_once), std::min(rows, first + 2 * rows_at_once), columns, to,
+                      leading_row);
         transpose(to + first * leading_row, leading_row, from + first, leading_column, here, columns);
     }
 }

@@ -21,7 +21,7 @@ constexpr int magnitude_at = 0, row_at = 1, known_at = 2, rows_at = 3;
 // Of the bits, as in `eliminate`: a number that is none has an order too, so that all processes keep the same row.
 std::uint64_t magnitude_of(double number) { return std::bit_cast<std::uint64_t>(number) & ~(std::uint64_t{1} << 63U); }
 
-void take_larger(void* in, void* best, int* length, MPI_Datatype* type) {
+void reduce_to_larger_pivot(void* in, void* best, int* length, MPI_Datatype* type) {
     MPI_Aint least = 0, extent = 0;
     MPI_Type_get_extent(*type, &least, &extent);
     auto const numbers = static_cast<std::ptrdiff_t>(extent) / static_cast<std::ptrdiff_t>(sizeof(double));
@@ -50,7 +50,7 @@ class Factorisation {
     void columns(int first, int count) {
         if (count <= base_width) {
             for (int column = first; column < first + count; ++column) eliminate_column(first, count, column);
-            if (choice_.alone()) interchange_others(first, count);
+            if (choice_.alone()) swap_other_columns(first, count);
             return;
         }
         int const half = (count / 2 + base_width - 1) / base_width * base_width, rest = count - half;
@@ -94,7 +94,7 @@ class Factorisation {
         for (int i = first; i < first + count; ++i) move_to_top(i, column, pivot);
     }
 
-    void interchange_others(int first, int count) {
+    void swap_other_columns(int first, int count) {
         for (int i = 0; i < width_; ++i) {
             if (i >= first && i < first + count) continue;
             for (int row = first; row < first + count; ++row) move_to_top(i, row, panel_.pivot(row) - panel_.first());
@@ -125,7 +125,7 @@ class Factorisation {
 
 }  // namespace
 
-std::int64_t Panel::most_numbers(Layout const& layout) {
+std::int64_t Panel::max_numbers(Layout const& layout) {
     std::int64_t const width = (std::min(layout.block(), layout.n()) + 7) / 8 * 8;
     return width + width * width + width * padded(layout.local_rows);
 }
@@ -149,7 +149,7 @@ PivotChoice::PivotChoice(Layout const& layout, octant::Comm const& along_column,
       sent_(sent),
       in_(static_cast<std::size_t>(rows_at + 2 * layout.block())),
       out_(in_.size()) {
-    octant::check(MPI_Op_create(take_larger, 1, &op_));
+    octant::check(MPI_Op_create(reduce_to_larger_pivot, 1, &op_));
 }
 
 PivotChoice::~PivotChoice() {

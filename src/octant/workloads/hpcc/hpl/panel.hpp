@@ -16,7 +16,7 @@ namespace hpl {
 // which all processes have; the columns of L below it, of the rows of this row of the grid. Both by columns.
 class Panel {
   public:
-    [[nodiscard]] static std::int64_t most_numbers(Layout const& layout);
+    [[nodiscard]] static std::int64_t max_numbers(Layout const& layout);
 
     explicit Panel(Layout const& layout) : layout_(&layout) {}
     void start(std::int64_t first, std::span<double> memory);  // the panel whose first row and column are this one

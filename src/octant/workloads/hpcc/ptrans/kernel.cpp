@@ -26,7 +26,7 @@ using octant::Refusal;
 
 constexpr std::size_t pack = 0, exchange = 1, add = 2;  // phases
 constexpr double residual_bound = 16;
-constexpr std::int64_t most_n = std::int64_t{1} << 26;  // n times n counts entries, in 64 bits, and bytes of them
+constexpr std::int64_t max_n = std::int64_t{1} << 26;  // n times n counts entries, in 64 bits, and bytes of them
 
 struct Width {
     std::string name;
@@ -48,8 +48,8 @@ std::int64_t order_of(std::string const& text) {
     constexpr std::string_view of_hpl = "hpl:";
     bool const derived = text.starts_with(of_hpl);
     std::int64_t const n = octant::parse_integer(derived ? text.substr(of_hpl.size()) : text) / (derived ? 2 : 1);
-    if (n < 1 || n > most_n)
-        throw Refusal("cannot use n=" + text + " (it is not from 1 to " + std::to_string(most_n) + "); try n=2048",
+    if (n < 1 || n > max_n)
+        throw Refusal("cannot use n=" + text + " (it is not from 1 to " + std::to_string(max_n) + "); try n=2048",
                       octant::Exit::wrong_word);
     return n;
 }
@@ -65,11 +65,11 @@ struct Leg {  // what this rank has to do with one other, or with itself
 class Ptrans {
   public:
     static octant::KernelInfo info() {
-        constexpr std::int64_t most_edge = 4096;
+        constexpr std::int64_t max_edge = 4096;
         return {
             .knobs =
                 {{"n", KnobKind::word, "2048", "matrix order; hpl:N: N/2, as HPC Challenge for HPL's order N"},
-                 {"block", KnobKind::integer, "192", "block size", {}, 1, most_n},
+                 {"block", KnobKind::integer, "192", "block size", {}, 1, max_n},
                  {"grid", KnobKind::word, "auto", "process grid PxQ; auto: closest to square"},
                  {"map",
                   KnobKind::word,
@@ -85,7 +85,7 @@ class Ptrans {
                   "node, messages between nodes",
                   {"hierarchical", "shared", "messages"}},
                  {"message", KnobKind::bytes, "256KiB", "message size, rounded to whole tiles", {}, 8, 1 << 30},
-                 {"tile", KnobKind::integer, "192", "maximum tile size, elements per side", {}, 1, most_edge},
+                 {"tile", KnobKind::integer, "192", "maximum tile size, elements per side", {}, 1, max_edge},
                  {"width",
                   KnobKind::word,
                   "auto",
@@ -136,7 +136,7 @@ class Ptrans {
                                                  : context_.group.node());
             window_.emplace(*node_, capacity_ * sizeof(double));
             window_->touch(*node_);
-            if (context_.pages.transparent()) window_->take_huge_pages(*node_);
+            if (context_.pages.transparent()) window_->request_huge_pages(*node_);
             context_.watched.emplace_back(window_->mine());
         } else
             context_.watched.emplace_back(own_a_->mapping().bytes());
@@ -216,7 +216,7 @@ class Ptrans {
     // For the parcels on the way, which no map makes larger: tiles are at most as long as a block, or as `edge`.
     [[nodiscard]] std::size_t room() const {
         if (transport_ == "shared" || grid_.ranks() == 1) return 0;
-        std::int64_t const most = std::max<std::int64_t>(1, most_in_a_parcel(layout_, edge_, parcel_bytes_));
+        std::int64_t const most = std::max<std::int64_t>(1, max_in_a_parcel(layout_, edge_, parcel_bytes_));
         return 2 * Parcels::at_once * static_cast<std::size_t>(most);
     }
 
@@ -344,7 +344,7 @@ class Ptrans {
             post();
         };
         for (std::size_t i = 0; i < Parcels::at_once; ++i) post();
-        for (std::int64_t parcel = 0; parcel < most_parcels(); ++parcel) {
+        for (std::int64_t parcel = 0; parcel < max_parcels(); ++parcel) {
             for (Leg const& leg : legs_) {
                 if (leg.sends && parcel < leg.out.parcels()) send(parcels, leg, parcel);
                 if (!leg.expects && parcel < leg.in.parcels()) read(leg, parcel);
@@ -357,14 +357,14 @@ class Ptrans {
         parcels.finish();
     }
 
-    [[nodiscard]] std::int64_t most_parcels() const {
+    [[nodiscard]] std::int64_t max_parcels() const {
         std::int64_t most = 0;
         for (Leg const& leg : legs_) most = std::max({most, leg.in.parcels(), leg.out.parcels()});
         return most;
     }
     [[nodiscard]] std::vector<std::pair<Leg const*, std::int64_t>> expected() const {
         std::vector<std::pair<Leg const*, std::int64_t>> found;
-        for (std::int64_t parcel = 0; parcel < most_parcels(); ++parcel)
+        for (std::int64_t parcel = 0; parcel < max_parcels(); ++parcel)
             for (Leg const& leg : legs_)
                 if (leg.expects && parcel < leg.in.parcels()) found.emplace_back(&leg, parcel);
         return found;

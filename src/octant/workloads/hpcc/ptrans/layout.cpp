@@ -102,7 +102,7 @@ std::int64_t Share::elements(std::int64_t parcel) const noexcept {
 
 // Rows and columns are cut alike, and any remainder of i modulo lcm(P, Q) meets any of j between some two places.
 // Blocks of different remainders differ in the last one alone, so that only a few ways to cut are left.
-std::int64_t most_in_a_parcel(Layout const& layout, std::int64_t edge, std::int64_t bytes) {
+std::int64_t max_in_a_parcel(Layout const& layout, std::int64_t edge, std::int64_t bytes) {
     std::int64_t const both = std::lcm<std::int64_t>(layout.rows.processes, layout.columns.processes);
     std::set<std::pair<std::int64_t, std::int64_t>> cuts;  // the longest piece, and how many
     for (std::int64_t first = 0; first < both && first * layout.rows.block < layout.n(); ++first) {

@@ -60,15 +60,15 @@ class Share {
     }
     [[nodiscard]] std::int64_t parcels() const noexcept { return (tiles_ + in_parcel_ - 1) / in_parcel_; }
     [[nodiscard]] std::int64_t elements(std::int64_t parcel) const noexcept;
-    [[nodiscard]] std::int64_t most_elements() const noexcept { return in_parcel_ * largest_; }  // of a parcel
+    [[nodiscard]] std::int64_t max_elements() const noexcept { return in_parcel_ * largest_; }  // of a parcel
 
   private:
     std::vector<Piece> rows_, columns_;  // of C
     std::int64_t tiles_ = 0, largest_ = 0, in_parcel_ = 1;
 };
 
-// Elements of the largest parcel between any two places. It looks at lcm(P, Q) sets of blocks, not at pairs of places.
-[[nodiscard]] std::int64_t most_in_a_parcel(Layout const& layout, std::int64_t edge, std::int64_t bytes);
+// Elements of the largest parcel between any two places. The cost grows with lcm(P, Q), not with the pairs of places.
+[[nodiscard]] std::int64_t max_in_a_parcel(Layout const& layout, std::int64_t edge, std::int64_t bytes);
 
 struct Partners {
     int to, from;  // numbers of places

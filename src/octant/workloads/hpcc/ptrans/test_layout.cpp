@@ -15,7 +15,7 @@ std::int64_t over_all_pairs(Grid grid, Layout const& layout, std::int64_t edge, 
     for (int number = 0; number < grid.ranks(); ++number)
         for (ptrans::Partners const& partners : schedule(grid, grid.place(number)))
             most = std::max(
-                most, ptrans::Share(layout, grid.place(number), grid.place(partners.to), edge, bytes).most_elements());
+                most, ptrans::Share(layout, grid.place(number), grid.place(partners.to), edge, bytes).max_elements());
     return most;
 }
 
@@ -29,15 +29,15 @@ int main() {
                 for (std::int64_t const edge : {5, 16, 64})
                     for (std::int64_t const bytes : {8, 1000, 1 << 18}) {
                         Layout const layout(n, block, grid);
-                        checks.that(most_in_a_parcel(layout, edge, bytes) == over_all_pairs(grid, layout, edge, bytes),
+                        checks.that(max_in_a_parcel(layout, edge, bytes) == over_all_pairs(grid, layout, edge, bytes),
                                     grid.text() + ", n=" + std::to_string(n) + ", block=" + std::to_string(block) +
                                         ", edge=" + std::to_string(edge) + ", bytes=" + std::to_string(bytes));
                     }
     // 10^12 pairs of places. Of each remainder modulo the 999,000 there is one block, and all are whole tiles of 64
     // x 64.
     Grid const wide{999, 1000};
-    checks.that(most_in_a_parcel(Layout(std::int64_t{64} * 999'000, 64, wide), 64, 1 << 18) == 64 * 64, "one tile");
-    checks.that(most_in_a_parcel(Layout(std::int64_t{1} << 26, 1, wide), 64, 8 * 400) == 400,
+    checks.that(max_in_a_parcel(Layout(std::int64_t{64} * 999'000, 64, wide), 64, 1 << 18) == 64 * 64, "one tile");
+    checks.that(max_in_a_parcel(Layout(std::int64_t{1} << 26, 1, wide), 64, 8 * 400) == 400,
                 "of 68 x 68 tiles of one entry");
     return checks.result();
 }

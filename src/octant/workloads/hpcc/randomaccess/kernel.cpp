@@ -30,7 +30,7 @@ constexpr double untouched_at_most = 0.95;
 
 enum Spoilt : std::size_t { share, number, untouched, places, exact };
 
-// Words of the table: a power of two, that fits the bytes asked for, or an HPL matrix of this order.
+// Words of the table: the largest power of two within the requested bytes, or within an HPL matrix of this order.
 unsigned bits_of(octant::Knobs const& knobs) {
     auto const order = knobs.integer("hpl");
     std::int64_t const words = order > 0 ? order * order : knobs.integer("bytes") / 8;
@@ -40,7 +40,7 @@ unsigned bits_of(octant::Knobs const& knobs) {
 // Throws Refusal: updates that a rank makes ahead would be more than its part of the table.
 Division divided(octant::Knobs const& knobs, int ranks) {
     Division const division(bits_of(knobs), ranks);
-    if (division.words() < static_cast<Word>(ranks) * hpcc::most_ahead / 8)
+    if (division.words() < static_cast<Word>(ranks) * hpcc::max_ahead / 8)
         throw Refusal("cannot divide a table of " + std::to_string(division.words()) + " words between " +
                           std::to_string(ranks) + " ranks; try a larger table",
                       octant::Exit::not_supported);
@@ -101,7 +101,7 @@ class RandomAccess {
                            "updates per round; 0: default of the algorithm",
                            {},
                            0,
-                           static_cast<std::int64_t>(hpcc::most_ahead)}},
+                           static_cast<std::int64_t>(hpcc::max_ahead)}},
                 .pace = octant::Pace::whole,
                 .sync = octant::Sync::dissemination,
                 .defaults = {{"pages", "try-thp"}},
@@ -142,7 +142,7 @@ class RandomAccess {
             team_.emplace(places_->split(teams_.mine, places_->rank()));
             window_.emplace(*team_, division_.size(places_->rank()) * sizeof(Word), true);
             window_->touch(*team_);
-            if (context_.pages.transparent()) window_->take_huge_pages(*team_);
+            if (context_.pages.transparent()) window_->request_huge_pages(*team_);
             std::span<std::byte> const all = window_->all();
             context_.watched = {all};
             setting_->memory = {reinterpret_cast<Word*>(all.data()), all.size() / sizeof(Word)};
@@ -269,7 +269,7 @@ class RandomAccess {
 
     [[nodiscard]] std::size_t batch() const {
         auto const asked = static_cast<std::size_t>(context_.knobs.integer("batch"));
-        std::size_t const most = hpcc::most_ahead / (two_batches() ? 2 : 1);
+        std::size_t const most = hpcc::max_ahead / (two_batches() ? 2 : 1);
         if (asked > most)
             throw Refusal("cannot use two batches of " + std::to_string(asked) +
                               " updates (HPCC allows 1024 stored updates); try batch=512",

@@ -13,7 +13,7 @@ namespace hpcc {
 
 using Word = std::uint64_t;
 
-inline constexpr std::size_t most_ahead = 1024;  // updates that HPCC lets a process store before they are applied
+inline constexpr std::size_t max_ahead = 1024;  // updates that HPCC lets a process store before they are applied
 
 // HPCC's rule for any number of ranks: the first ones have a word more. Ranks are counted by their place.
 class Division {

@@ -11,7 +11,7 @@ namespace hpcc {
 
 namespace sequences = octant::hpcc;
 
-inline constexpr std::size_t prefetched = 128;  // updates whose words are asked for before the first is applied
+inline constexpr std::size_t prefetched = 128;  // updates whose words are prefetched before the first is applied
 
 template <class Sequence>
 class Applier {
@@ -20,7 +20,7 @@ class Applier {
         : words_{setting.memory.data(), setting.first_of_team(), setting.division.bits()}, atomic_(setting.atomic) {}
 
     void prefetch(Word const* numbers, std::size_t count) const { sequences::prefetch(words_, numbers, count); }
-    // Whose words were asked for before.
+    // Updates whose words were prefetched before.
     void apply(Word const* numbers, std::size_t count) {
         if (atomic_)
             sequences::apply_atomically(words_, numbers, count);
@@ -28,7 +28,7 @@ class Applier {
             sequences::apply(words_, numbers, count);
         applied_ += static_cast<std::int64_t>(count);
     }
-    // Asks for the words of the next ones while these are applied.
+    // Prefetches the words of the next updates while these are applied.
     void prefetch_and_apply(Word const* ahead, std::size_t next, Word const* now, std::size_t count) {
         std::size_t const both = atomic_ ? 0 : std::min(next, count);
         sequences::prefetch_and_apply(words_, ahead, now, both);
@@ -36,7 +36,7 @@ class Applier {
         prefetch(ahead + both, next - both);
         apply(now + both, count - both);
     }
-    // Any number of them, each asked for 128 updates ahead.
+    // Any number of updates, with a prefetch distance of 128.
     void apply_all(Word const* numbers, std::size_t count) {
         std::size_t const first = std::min(prefetched, count);
         prefetch(numbers, first);

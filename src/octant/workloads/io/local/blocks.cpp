@@ -11,7 +11,7 @@ namespace local {
 namespace {
 
 constexpr int passes = 2;
-constexpr std::int64_t piece = std::int64_t{1} << 20;  // of a file that is looked at
+constexpr std::int64_t piece = std::int64_t{1} << 20;  // of a file that is compared
 enum Faults { exchanged, lost, unsynced };             // two blocks; the last of them; the sync
 
 std::size_t rounded(std::int64_t bytes) {
@@ -103,7 +103,7 @@ octant::Counts Blocks::work() const {
     return {{"blocks", count()}, {writes_ ? "bytes_written" : "bytes_read", file_.bytes()}};
 }
 
-// Of a direct transfer, what is no multiple goes the plain way when all others have ended: at most the end of the file.
+// Bytes beyond the last whole sector, at the end of the file, are moved without O_DIRECT after all other transfers.
 void Blocks::move(std::byte* memory, std::int64_t block, std::int64_t number, std::int64_t place, Engine& engine) {
     auto const at = [&](std::int64_t n) { return n * block; };
     auto const length = static_cast<std::size_t>(std::min(block, file_.bytes() - at(std::max(number, place))));

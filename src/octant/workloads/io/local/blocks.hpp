@@ -23,7 +23,7 @@ class Blocks {
     Blocks(octant::Context& context, bool writes, bool background, std::string const& length = "block");
 
     void set_up();   // fills what is to be read
-    void prepare();  // an empty file, or a cold cache, where asked for
+    void prepare();  // creates an empty file, or drops the page cache, if requested
 
     [[nodiscard]] bool writes() const noexcept { return writes_; }
     [[nodiscard]] bool syncs() const noexcept { return writes_ && fsync_; }
@@ -40,7 +40,7 @@ class Blocks {
     void move_all_sequential(std::function<void()> const& meanwhile) {
         move_all(memory_.data(), block_, *calls_, meanwhile);
     }
-    void sync();  // where asked for
+    void sync();  // if requested
     [[nodiscard]] std::byte* memory() const noexcept { return memory_.data(); }
     [[nodiscard]] std::int64_t block() const noexcept { return block_; }
     [[nodiscard]] std::int64_t bytes() const noexcept { return file_.bytes(); }

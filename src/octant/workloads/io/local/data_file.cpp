@@ -66,7 +66,7 @@ DataFile::~DataFile() {
     if (mapped_ != nullptr) munmap(mapped_, static_cast<std::size_t>(bytes_));
 }
 
-// Where the file system has no files without a name, one loses it as soon as it is open.
+// If the file system has no unnamed files, a file is unlinked as soon as it is open.
 int DataFile::unnamed() const {
     constexpr mode_t own = S_IRUSR | S_IWUSR;
     int const file = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, own);

@@ -14,7 +14,7 @@ namespace local {
 enum class Mode { buffered, direct, mapped };
 inline constexpr std::int64_t direct_bytes = 4096;  // memory, places and lengths of direct transfers are multiples
 
-// What this place does not support: "cannot WHAT (WHY); try HINT".
+// Refusal for a feature that the file system does not support: "cannot WHAT (WHY); try HINT".
 [[nodiscard]] octant::Refusal cannot(std::string const& what, std::string const& why, std::string const& hint);
 
 class DataFile {

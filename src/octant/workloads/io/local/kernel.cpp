@@ -94,7 +94,7 @@ class StagedWrite {
     octant::Buffer<std::byte> collected_;
 };
 
-// What a rank does between the beginnings of two transfers: a number of units, which all ranks have in common.
+// Work of a rank between the beginnings of two transfers: a number of units, the same on all ranks.
 class OtherWork {
   public:
     explicit OtherWork(octant::Context& context)
@@ -105,7 +105,7 @@ class OtherWork {
         return octant::Refusal("cannot exchange messages (odd number of ranks); try --ranks 2, or overlap=computing",
                                octant::Exit::not_supported);
     }
-    // As long for each block as `block_s`. Collective.
+    // Calibrates the work per block to `block_s`. Collective.
     void fit(octant::Context const& context, double block_s) {
         auto const seconds_of = [&](std::function<void()> const& body) { return context.seconds_of(body); };
         double const unit_s = messages_ ? octant::median_seconds(seconds_of, [this] { exchange(); })

@@ -24,10 +24,10 @@ struct Transfer {
     }
 };
 
-// Of an error number of the system; 0: the file ended before the transfer did.
+// Refusal for an errno; 0: end of file before the end of the transfer.
 [[nodiscard]] octant::Refusal refused(Transfer const& one, int error);
 
-// To its end, whatever part of it each call moves. Throws Refusal.
+// Repeats calls until the transfer is complete. Throws Refusal.
 void move_whole(Transfer one);
 
 class Engine {

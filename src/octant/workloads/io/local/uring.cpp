@@ -59,7 +59,7 @@ class Uring final : public Engine {
         cqes_ = completions_.at<io_uring_cqe>(given.cq_off.cqes);
         for (unsigned slot = 0; slot < depth; ++slot) free_.push_back(slot);
     }
-    // What is under way uses memory of others: it ends first.
+    // Waits for pending operations, which use memory of the caller.
     ~Uring() override {
         io_uring_cqe ended{};
         while (busy_ > 0 && take(ended)) --busy_;

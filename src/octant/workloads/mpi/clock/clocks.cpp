@@ -7,7 +7,7 @@
 
 namespace clocks {
 
-void exchange_readings(octant::Comm const& group, int other, std::int64_t exchanges, Read read, Ahead* found) {
+void exchange_readings(octant::Comm const& group, int other, std::int64_t exchanges, Read read, OffsetBounds* found) {
     constexpr int tag = 0;
     double reading_s = 0;
     for (std::int64_t i = 0; i < exchanges; ++i) {

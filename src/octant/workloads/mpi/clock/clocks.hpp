@@ -33,9 +33,9 @@ struct Range {  // of what is not known exactly, s
 
 // How far a rank's clock is ahead of the first rank's. An exchange that the first rank began and ended at `sent_s` and
 // `received_s`, and the other answered at `answered_s`, bounds it from both sides, whichever way was the slower one.
-class Ahead {
+class OffsetBounds {
   public:
-    explicit Ahead(std::int64_t exchanges) { all_.reserve(static_cast<std::size_t>(exchanges)); }
+    explicit OffsetBounds(std::int64_t exchanges) { all_.reserve(static_cast<std::size_t>(exchanges)); }
     void add(double sent_s, double answered_s, double received_s) {
         all_.push_back({answered_s - received_s, answered_s - sent_s});
     }
@@ -56,8 +56,8 @@ class Ahead {
     std::vector<Range> all_;
 };
 
-// Of the first rank with `other`, on both; `answers` on the other.
-void exchange_readings(octant::Comm const& group, int other, std::int64_t exchanges, Read read, Ahead* found);
+// Exchanges readings of the first rank and `other`; called on both ranks.
+void exchange_readings(octant::Comm const& group, int other, std::int64_t exchanges, Read read, OffsetBounds* found);
 
 // How far the clock is ahead of CLOCK_MONOTONIC on this rank, without any message: the narrowest of many readings
 // between two of the other clock.

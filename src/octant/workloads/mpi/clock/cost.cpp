@@ -1,4 +1,4 @@
-// What a reading costs, and the smallest difference that it shows.
+// Cost of a clock reading, and resolution of the clock.
 #include "clocks.hpp"
 #include "rows.hpp"
 
@@ -45,19 +45,19 @@ class Cost {
 
     [[nodiscard]] octant::Results results() const {
         constexpr int differences = 10'000;
-        double least_s = 1;
+        double min_s = 1;
         for (int i = 0; i < differences; ++i) {
             double const first_s = read_();
             double next_s = read_();
             while (next_s == first_s) next_s = read_();
-            least_s = std::min(least_s, std::fabs(next_s - first_s));
+            min_s = std::min(min_s, std::fabs(next_s - first_s));
         }
-        return {{"resolution", least_s, "s"}, {"tick", MPI_Wtick(), "s"}};
+        return {{"resolution", min_s, "s"}, {"tick", MPI_Wtick(), "s"}};
     }
 
     // It never runs backward, and as fast as the system's clock: within a thousandth beyond what is not known exactly.
     [[nodiscard]] octant::Results verify() {
-        while (octant::now_ns() - begin_ns_ < least_ns) backward_ += read_block_(last_s_);
+        while (octant::now_ns() - begin_ns_ < min_ns) backward_ += read_block_(last_s_);
         Range now = ahead_of_monotonic(read_);
         double const elapsed_s = static_cast<double>(octant::now_ns() - begin_ns_) * 1e-9;
         if (spoils_ == 1) now = {now.low + elapsed_s, now.high + elapsed_s};
@@ -68,7 +68,7 @@ class Cost {
     void corrupt(std::size_t check) { spoils_ = static_cast<int>(check); }
 
   private:
-    static constexpr std::int64_t least_ns = 10'000'000;
+    static constexpr std::int64_t min_ns = 10'000'000;
     bool first_;  // all ranks read at the same time; one of them counts
     Read read_;
     int (*read_block_)(double&);

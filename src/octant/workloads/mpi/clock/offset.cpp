@@ -1,4 +1,4 @@
-// How far each rank's clock is ahead of the first rank's: again and again, or at some moments of a longer time.
+// Offset of each rank's clock from that of the first rank: in every step, or at several times of a longer period.
 #include "clocks.hpp"
 #include "rows.hpp"
 
@@ -18,7 +18,7 @@ octant::KernelInfo info_of(octant::Pace pace) {
             .pace = pace,
             .sync = octant::Sync::none,
             .readings = {{"offset", "s"}, {"bound", "s"}, {"distance", "s"}, {"moment", "s"}},
-            .least_ranks = 2,
+            .min_ranks = 2,
             .blocks = pace == octant::Pace::whole};
 }
 
@@ -67,7 +67,7 @@ class Offsets {
     void find() {
         for (int other = 1; other < group_.size(); ++other) {
             if (group_.rank() == 0) {
-                Ahead ahead(exchanges_ + 1);
+                OffsetBounds ahead(exchanges_ + 1);
                 exchange_readings(group_, other, exchanges_, read_, &ahead);
                 Range const least = ahead.of_least_round_trip();
                 if (spoils_ == 0) ahead.add(least.high, least.low - 2, least.high + 1);

@@ -10,7 +10,7 @@ namespace clocks {
 [[nodiscard]] octant::Row skew_row();
 [[nodiscard]] octant::Row cost_row();
 
-// Whether MPI says that MPI_Wtime is the same clock on all ranks: a fact for the record.
+// The attribute MPI_WTIME_IS_GLOBAL, for the record.
 void note_global(octant::Context& context);
 
 }  // namespace clocks

@@ -1,4 +1,4 @@
-// How far apart the ranks of a group leave a synchronisation.
+// Skew with which the ranks of a group leave a synchronisation.
 #include "clocks.hpp"
 #include "rows.hpp"
 
@@ -19,7 +19,7 @@ class Skew {
                 .sync = octant::Sync::none,
                 .phases = {"synchronise"},
                 .readings = {{"skew", "s"}},
-                .least_ranks = 2};
+                .min_ranks = 2};
     }
 
     explicit Skew(octant::Context& context)

@@ -19,7 +19,7 @@ using Bytes = std::span<std::byte>;
 
 inline constexpr int tag = 9;
 
-// Who takes part, and how long an element is; what all algorithms ask first.
+// Rank, number of ranks and element size of a call, which all algorithms need.
 struct Party {
     explicit Party(Call const& call) : comm(call.comm), type(call.type) {
         check(MPI_Comm_rank(comm, &rank));
@@ -73,7 +73,7 @@ struct Party {
     return power;
 }
 
-// Where part `part` of `parts` begins when `elements` are divided as evenly as can be.
+// Begin of part `part` of `parts` if `elements` are divided as evenly as possible.
 [[nodiscard]] constexpr int begin_of(int part, int parts, int elements) {
     return static_cast<int>(static_cast<long long>(elements) * part / parts);
 }

@@ -17,13 +17,13 @@ std::size_t all_blocks(Call const& call) {
     return p.bytes(call.count) * static_cast<std::size_t>(p.size);
 }
 
-void place_own(Party const& p, Call const& call) {
+void copy_own_block(Party const& p, Call const& call) {
     if (call.in != MPI_IN_PLACE) p.copy(call.in, p.at(call.out, p.rank * call.count), call.count);
 }
 
 void allgather_ring(Call const& call, Bytes) {
     Party const p(call);
-    place_own(p, call);
+    copy_own_block(p, call);
     int const to = (p.rank + 1) % p.size, from = (p.rank - 1 + p.size) % p.size;
     for (int step = 0; step < p.size - 1; ++step) {
         int const out = (p.rank - step + p.size) % p.size, in = (out - 1 + p.size) % p.size;
@@ -34,7 +34,7 @@ void allgather_ring(Call const& call, Bytes) {
 // log2 P exchanges of all that is known so far.
 void allgather_recursive_doubling(Call const& call, Bytes) {
     Party const p(call);
-    place_own(p, call);
+    copy_own_block(p, call);
     for (int distance = 1; distance < p.size; distance *= 2) {
         int const other = p.rank ^ distance, mine = p.rank / distance * distance, theirs = other / distance * distance;
         p.exchange(p.at(call.out, mine * call.count), distance * call.count, other, p.at(call.out, theirs * call.count),
@@ -117,14 +117,14 @@ void alltoall_prime_stride(Call const& call, Bytes scratch) {
     alltoall_at_once(p, call, scratch, [&](int step) { return static_cast<int>((stride * step + p.rank) % p.size); });
 }
 
-// As the paper says it: P_t i mod N.
+// As in the paper: P_t i mod N.
 void alltoall_prime_stride_from_zero(Call const& call, Bytes scratch) {
     Party const p(call);
     long long const stride = kept_stride(scratch);
     alltoall_at_once(p, call, scratch, [&](int step) { return static_cast<int>(stride * step % p.size); });
 }
 
-// In step i to the i-th rank ahead and from the i-th behind, one step after the other.
+// Step i sends to rank + i and receives from rank - i; the steps are sequential.
 void alltoall_ring(Call const& call, Bytes scratch) {
     Party const p(call);
     std::byte const* const in = blocks_to_send(p, call, scratch);

@@ -12,7 +12,7 @@ std::size_t whole_and_block(Call const& call) {
     return p.bytes(call.out_counts[0]) * static_cast<std::size_t>(p.size + 1);
 }
 
-void take_input(Party const& p, Call const& call) {
+void copy_input(Party const& p, Call const& call) {
     if (call.in != MPI_IN_PLACE) p.copy(call.in, call.out, call.count);
 }
 
@@ -54,7 +54,7 @@ struct Folded {
 // log2 P exchanges of the whole vector with partners 1, 2, 4, … away.
 void allreduce_recursive_doubling(Call const& call, Bytes scratch) {
     Party const p(call);
-    take_input(p, call);
+    copy_input(p, call);
     Folded const folded(p, call, scratch.data());
     for (int distance = 1; folded.number >= 0 && distance < folded.power; distance *= 2) {
         int const other = folded.number ^ distance, rank = folded.rank_of(other);
@@ -70,7 +70,7 @@ void allreduce_recursive_doubling(Call const& call, Bytes scratch) {
 // The parts go round twice: while they are combined, and again when they are whole. Operands change their order.
 void allreduce_ring(Call const& call, Bytes scratch) {
     Party const p(call);
-    take_input(p, call);
+    copy_input(p, call);
     auto const begin = [&](int part) { return begin_of(part, p.size, call.count); };
     int const to = (p.rank + 1) % p.size, from = (p.rank - 1 + p.size) % p.size;
     for (int step = 0; step < 2 * (p.size - 1); ++step) {
@@ -88,7 +88,7 @@ void allreduce_ring(Call const& call, Bytes scratch) {
 // come back the same way. Operands change their order (Rabenseifner 2004).
 void allreduce_rabenseifner(Call const& call, Bytes scratch) {
     Party const p(call);
-    take_input(p, call);
+    copy_input(p, call);
     Folded const folded(p, call, scratch.data());
     if (folded.number >= 0) {
         auto const begin = [&](int part) { return begin_of(part, folded.power, call.count); };
@@ -114,10 +114,10 @@ void allreduce_rabenseifner(Call const& call, Bytes scratch) {
     folded.unfold(call);
 }
 
-// To rank 0 along a binomial tree, and from it to all along the same tree.
+// Reduction to rank 0 along a binomial tree, and broadcast along the same tree.
 void allreduce_binomial(Call const& call, Bytes scratch) {
     Party const p(call);
-    take_input(p, call);
+    copy_input(p, call);
     int distance = 1;
     for (; distance < p.size && p.rank % (2 * distance) == 0; distance *= 2) {
         if (p.rank + distance >= p.size) continue;

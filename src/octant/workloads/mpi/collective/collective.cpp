@@ -11,10 +11,10 @@
 namespace collective {
 namespace {
 
-constexpr std::int64_t most_requests = 4096;
+constexpr std::int64_t max_requests = 4096;
 constexpr std::size_t line_bytes = 64;
 
-octant::Refusal no_such(Pattern const& pattern, std::string const& form, std::string const& hint) {
+octant::Refusal combination_refusal(Pattern const& pattern, std::string const& form, std::string const& hint) {
     return octant::Refusal(
         "cannot run " + std::string(pattern.name) + " with " + form + " (no such combination); try " + hint,
         octant::Exit::not_supported);
@@ -27,17 +27,19 @@ std::vector<std::string> algorithm_names() {
     return names;
 }
 
-How how_of(octant::Knobs const& knobs) {
+CallForm call_form_of(octant::Knobs const& knobs) {
     std::string const& word = knobs.word("call");
-    return word == "blocking" ? How::blocking : word == "persistent" ? How::persistent : How::nonblocking;
+    return word == "blocking"     ? CallForm::blocking
+           : word == "persistent" ? CallForm::persistent
+                                  : CallForm::nonblocking;
 }
 
 // nullptr: the library. Throws Refusal where the pattern has no such algorithm.
 octant::Algorithm const* algorithm_of(octant::Knobs const& knobs, Pattern const& pattern, bool in_order) {
     std::string const& name = knobs.word("algorithm");
     if (name == "library") return nullptr;
-    if (how_of(knobs) != How::blocking)
-        throw no_such(pattern, "algorithm=" + name + " call=" + knobs.word("call"), "call=blocking");
+    if (call_form_of(knobs) != CallForm::blocking)
+        throw combination_refusal(pattern, "algorithm=" + name + " call=" + knobs.word("call"), "call=blocking");
     for (auto const& one : algorithms())
         if (one.pattern == pattern.name && one.name == name) {
             if (in_order && !one.ordered)
@@ -49,10 +51,10 @@ octant::Algorithm const* algorithm_of(octant::Knobs const& knobs, Pattern const&
     std::string known = "library";
     for (auto const& one : algorithms())
         if (one.pattern == pattern.name) known += " or " + std::string(one.name);
-    throw no_such(pattern, "algorithm=" + name, "algorithm=" + known);
+    throw combination_refusal(pattern, "algorithm=" + name, "algorithm=" + known);
 }
 
-// Elements of what `bytes` asks for: whole ones, and where ranks divide them evenly as many for each.
+// Number of elements in `bytes`; if the ranks divide them evenly, a multiple of the number of ranks.
 std::size_t count_of(octant::Context& context, Pattern const& pattern, std::size_t element_bytes) {
     if (&pattern == &barrier) return 0;
     auto const asked = context.knobs.integer("bytes");
@@ -171,7 +173,7 @@ Collective::Collective(octant::Context& context, Pattern const& pattern)
       group_(context.group),
       pattern_(pattern),
       contents_(context.knobs, pattern.reduces, context.group.size()),
-      how_(how_of(context.knobs)),
+      call_form_(call_form_of(context.knobs)),
       algorithm_(algorithm_of(context.knobs, pattern, pattern.reduces && context.knobs.word("op") == "matrix")),
       in_place_(context.knobs.word("inplace") == "yes"),
       count_(count_of(context, pattern, contents_.bytes())),
@@ -185,16 +187,16 @@ Collective::Collective(octant::Context& context, Pattern const& pattern)
                        2, static_cast<std::size_t>(context.knobs.integer("rotation")) / (in_stride_ + out_stride_))),
       in_(context.buffer<std::byte>(slots_ * in_stride_)),
       out_(context.buffer<std::byte>(slots_ * out_stride_)) {
-    constexpr double most_scratch = 3;  // copies of a buffer
+    constexpr double max_scratch = 3;  // copies of a buffer
     if (algorithm_ != nullptr)
-        context.claim_outside(most_scratch * static_cast<double>(std::max(in_stride_, out_stride_)));
+        context.claim_outside(max_scratch * static_cast<double>(std::max(in_stride_, out_stride_)));
     if (pattern.large && OCTANT_HAS_LARGE_COUNTS == 0)
         throw octant::not_in_library(&pattern == &bcast_c ? "MPI_Bcast_c" : "MPI_Allreduce_c");
-    if (in_place_ && !may_be_in_place()) throw no_such(pattern, "inplace=yes", "inplace=no");
-    if ((how_ == How::nonblocking && pattern.start == nullptr) ||
-        (how_ == How::persistent && pattern.set_up == nullptr))
-        throw no_such(pattern, "call=" + context.knobs.word("call"), "call=blocking");
-    if (how_ != How::nonblocking) context.without_phases();
+    if (in_place_ && !may_be_in_place()) throw combination_refusal(pattern, "inplace=yes", "inplace=no");
+    if ((call_form_ == CallForm::nonblocking && pattern.start == nullptr) ||
+        (call_form_ == CallForm::persistent && pattern.set_up == nullptr))
+        throw combination_refusal(pattern, "call=" + context.knobs.word("call"), "call=blocking");
+    if (call_form_ != CallForm::nonblocking) context.without_phases();
     // Sums of zeros stay what they are, however often they are added up in place.
     std::byte const content{pattern.reduces ? std::uint8_t{0} : std::uint8_t{1}};
     std::ranges::fill(in_.span(), content);
@@ -240,11 +242,12 @@ std::int64_t Collective::turns() const { return many(slots_) * (rotates() ? call
 
 void Collective::set_up() {
     if (pattern_.neighbours) make_topology();
-    if (how_ == How::persistent) make_requests();
+    if (call_form_ == CallForm::persistent) make_requests();
     choose(0);
     if (algorithm_ != nullptr) scratch_.resize(algorithm_->scratch_bytes(call_));
     if (algorithm_ != nullptr && algorithm_->set_up != nullptr) algorithm_->set_up(call_, scratch_);
-    if (how_ == How::nonblocking) overlap_.emplace(context_, context_.knobs.word("test"), [this] { execute_run(); });
+    if (call_form_ == CallForm::nonblocking)
+        overlap_.emplace(context_, context_.knobs.word("test"), [this] { execute_run(); });
 }
 
 void Collective::make_topology() {
@@ -269,9 +272,9 @@ void Collective::make_topology() {
 // One for each buffer and root: a persistent request is bound to its arguments.
 void Collective::make_requests() {
     slots_ = static_cast<std::size_t>(-group_.max(-many(slots_)));
-    if (turns() > most_requests)
+    if (turns() > max_requests)
         throw octant::Refusal("cannot keep " + std::to_string(turns()) + " persistent requests (at most " +
-                                  std::to_string(most_requests) + "); try more bytes, or buffers=hot",
+                                  std::to_string(max_requests) + "); try more bytes, or buffers=hot",
                               octant::Exit::not_supported);
     for (std::int64_t turn = 0; turn < turns(); ++turn) {
         bool const root = root_of(turn) == group_.rank();
@@ -324,24 +327,24 @@ Call Collective::call_of(Lists const& lists, std::int64_t turn, bool in_place) c
 
 void Collective::choose(std::int64_t turn) {
     call_ = call_of(root_of(turn) == group_.rank() ? as_root_ : as_another_, turn, in_place_);
-    if (how_ == How::persistent) request_ = requests_[static_cast<std::size_t>(turn % turns())];
+    if (call_form_ == CallForm::persistent) request_ = requests_[static_cast<std::size_t>(turn % turns())];
 }
 
 void Collective::start() { octant::check(pattern_.start(call_, &request_)); }
 
 // The operation alone.
 void Collective::execute_run() {
-    switch (how_) {
-        case How::blocking:
+    switch (call_form_) {
+        case CallForm::blocking:
             if (algorithm_ != nullptr)
                 algorithm_->run(call_, scratch_);
             else
                 octant::check(pattern_.run(call_));
             return;
-        case How::nonblocking:
+        case CallForm::nonblocking:
             start();
             break;
-        case How::persistent:
+        case CallForm::persistent:
             octant::check(MPI_Start(&request_));
             break;
     }
@@ -349,7 +352,7 @@ void Collective::execute_run() {
 }
 
 void Collective::step() {
-    if (how_ != How::nonblocking) return execute_run();
+    if (call_form_ != CallForm::nonblocking) return execute_run();
     {
         auto const mark = context_.phase(pure);
         execute_run();
@@ -371,7 +374,7 @@ void Collective::step() {
     octant::check(MPI_Wait(&request_, MPI_STATUS_IGNORE));
 }
 
-// By each rank, on the mean over the roots.
+// Bytes of each rank, as the mean over the roots.
 octant::Counts Collective::work(std::size_t) const {
     if (&pattern_ == &barrier) return {};
     auto const bytes = static_cast<std::int64_t>(contents_.bytes());

@@ -26,7 +26,7 @@ namespace collective {
 // all data are those of the first rank, the order of the operands is reversed.
 enum class Spoilt { not_at_all, without_last, other_block, only_first, reversed };
 
-enum class How { blocking, nonblocking, persistent };
+enum class CallForm { blocking, nonblocking, persistent };
 
 // The lists of one call, which must outlive it.
 struct Lists {
@@ -54,7 +54,7 @@ class Collective {
     // 4 spoils nothing, 5 to 8 spoil as 0 to 3 do.
     void corrupt(std::size_t check) {
         spoilt_ = static_cast<Spoilt>((1 + check) % 5);
-        if (check > 3) most_whole_ = std::size_t{16} << 10U;
+        if (check > 3) max_whole_ = std::size_t{16} << 10U;
     }
 
   private:
@@ -64,7 +64,7 @@ class Collective {
     [[nodiscard]] bool may_be_in_place() const;
     [[nodiscard]] std::size_t stride(std::size_t Layout::*length) const;
     [[nodiscard]] bool rotates() const { return pattern_.rooted && context_.knobs.word("root") == "rotating"; }
-    [[nodiscard]] std::int64_t calls() const { return how_ == How::nonblocking ? 2 : 1; }  // of one step
+    [[nodiscard]] std::int64_t calls() const { return call_form_ == CallForm::nonblocking ? 2 : 1; }  // of one step
     [[nodiscard]] int root_of(std::int64_t turn) const;
     [[nodiscard]] std::int64_t turns() const;  // before buffers and root are the same again
     void make_topology();
@@ -88,7 +88,7 @@ class Collective {
     octant::Comm const& group_;
     Pattern const& pattern_;
     Contents contents_;
-    How how_;
+    CallForm call_form_;
     octant::Algorithm const* algorithm_;
     bool in_place_;
     std::size_t count_;
@@ -104,7 +104,7 @@ class Collective {
     std::int64_t turn_ = 0;
     std::optional<Overlap> overlap_;
     Spoilt spoilt_ = Spoilt::not_at_all;
-    std::size_t most_whole_ = std::size_t{1} << 30U;  // bytes of a block that is looked at from end to end
+    std::size_t max_whole_ = std::size_t{1} << 30U;  // longest block that is compared completely, bytes
 };
 
 }  // namespace collective

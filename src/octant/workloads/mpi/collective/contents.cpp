@@ -94,12 +94,12 @@ Kind kind(char const* type, MPI_Datatype handle) {
 }
 
 // Beyond it some libraries begin again at 0 and others stay there.
-constexpr int most_byte = 255;
+constexpr int max_byte = 255;
 
 }  // namespace
 
 std::optional<octant::Refusal> Contents::refusal(octant::Knobs const& knobs, int ranks) {
-    if (ranks <= most_byte || knobs.word("type") != "byte" || knobs.word("op") != "sum") return {};
+    if (ranks <= max_byte || knobs.word("type") != "byte" || knobs.word("op") != "sum") return {};
     return octant::Refusal(
         "cannot sum bytes of " + std::to_string(ranks) + " ranks (the sum overflows a byte); try op=max, or type=int",
         octant::Exit::not_supported);
@@ -122,7 +122,7 @@ Contents::Contents(octant::Knobs const& knobs, bool reduced, int ranks) {
     bytes_ = chosen.bytes;
     type_ = chosen.handle;
     if (bytes_ == 1 && reduced && op == "sum")
-        values_ = std::min(values_, static_cast<unsigned>(most_byte / std::max(2, ranks)));
+        values_ = std::min(values_, static_cast<unsigned>(max_byte / std::max(2, ranks)));
     op_ = op == "max" ? MPI_MAX : MPI_SUM;
     fill_ = op == "max" ? chosen.max : chosen.sum;
 }

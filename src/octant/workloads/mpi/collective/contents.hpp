@@ -1,4 +1,4 @@
-// What the elements of buffers are: their type, the operation that combines them, and the value that each must have.
+// Elements of buffers: type, reduction operation, and expected values.
 #pragma once
 
 #include "octant/failure.hpp"

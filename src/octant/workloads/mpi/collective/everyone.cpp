@@ -38,7 +38,7 @@ Layout exchanged(Shape const& shape, std::vector<std::size_t> const& counts) {
     return layout;
 }
 
-// In place each pair exchanges blocks of one length, the mean of theirs.
+// For in-place calls, each pair exchanges blocks of equal length: the mean of both.
 Layout exchanged_uneven(Shape const& shape) {
     if (!shape.in_place) return exchanged(shape, shape.counts);
     auto const length = [&](int one, int other) { return (shape.counts[place(one)] + shape.counts[place(other)]) / 2; };

@@ -8,11 +8,11 @@
 namespace collective {
 namespace {
 
-constexpr int most_dims = 3, most_targets = 3;
+constexpr int max_dims = 3, max_targets = 3;
 
-// As many dimensions as have three ranks or more in each: where both neighbours are one rank, libraries differ.
+// Uses as many dimensions as possible with at least three ranks each: libraries differ if both neighbours are one rank.
 std::vector<int> dims_of(int size) {
-    for (int dims = most_dims; dims > 1; --dims) {
+    for (int dims = max_dims; dims > 1; --dims) {
         std::vector<int> lengths(static_cast<std::size_t>(dims), 0);
         octant::check(MPI_Dims_create(size, dims, lengths.data()));
         if (std::ranges::min(lengths) > 2) return lengths;
@@ -47,11 +47,11 @@ Layout exchanged(Shape const& shape, std::vector<std::size_t> const& counts, boo
     return layout;
 }
 
-Layout one_for_all(Shape const& shape) {
+Layout broadcast_layout(Shape const& shape) {
     return exchanged(shape, std::vector<std::size_t>(place(shape.size), shape.count), false);
 }
 
-Layout one_for_each(Shape const& shape) {
+Layout scatter_layout(Shape const& shape) {
     return exchanged(shape, std::vector<std::size_t>(place(shape.size), shape.count), true);
 }
 
@@ -77,7 +77,7 @@ Neighbours grid_neighbours(int rank, int size) {
 
 Neighbours graph_neighbours(int rank, int size) {
     Neighbours found;
-    for (int step = 1; step <= std::clamp(size - 1, 1, most_targets); ++step) {
+    for (int step = 1; step <= std::clamp(size - 1, 1, max_targets); ++step) {
         found.targets.push_back((rank + step) % size);
         found.sources.push_back((rank + size - step % size) % size);
         found.sent_as.push_back(found.sent_as.size());
@@ -87,7 +87,7 @@ Neighbours graph_neighbours(int rank, int size) {
 
 Pattern const neighbour_allgather{
     .name = "neighbour-allgather",
-    .layout = one_for_all,
+    .layout = broadcast_layout,
     .run = [](Call const& c) { return MPI_Neighbor_allgather(c.in, c.count, c.type, c.out, c.count, c.type, c.comm); },
     .start =
         [](Call const& c, MPI_Request* r) {
@@ -123,7 +123,7 @@ Pattern const neighbour_allgatherv{
 
 Pattern const neighbour_alltoall{
     .name = "neighbour-alltoall",
-    .layout = one_for_each,
+    .layout = scatter_layout,
     .run = [](Call const& c) { return MPI_Neighbor_alltoall(c.in, c.count, c.type, c.out, c.count, c.type, c.comm); },
     .start =
         [](Call const& c, MPI_Request* r) {

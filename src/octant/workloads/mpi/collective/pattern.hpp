@@ -1,4 +1,4 @@
-// What a collective operation is: its calls, how its buffers are laid out, and what each rank must find in the end.
+// Description of a collective operation: its calls, the layout of its buffers, and the expected results.
 #pragma once
 
 #include "kernels/collective_call.hpp"
@@ -31,7 +31,7 @@ struct Neighbours {
 [[nodiscard]] Neighbours grid_neighbours(int rank, int size);   // Cartesian and periodic in all dimensions
 [[nodiscard]] Neighbours graph_neighbours(int rank, int size);  // directed: to the next three, from the last three
 
-struct Shape {  // what a rank is asked for
+struct Shape {  // the request of a rank
     int rank, size, root;
     std::size_t count;                       // elements: of one rank's block or, where ranks reduce, of the vector
     std::vector<std::size_t> const& counts;  // of each rank's block where they differ
@@ -59,7 +59,7 @@ struct Pattern {
     int (*set_up)(Call const&, MPI_Request*);  // of a persistent request
     InPlace in_place = InPlace::never;
     bool rooted = false, reduces = false;
-    bool divides = false;     // what is asked for is the length of all blocks together
+    bool divides = false;     // the requested length is that of all blocks together
     bool uneven = false;      // each rank's count is its own
     bool neighbours = false;  // over a topology
     bool by_type = false;     // a type and a place in bytes for each block

@@ -52,7 +52,7 @@ Layout scan_layout(Shape const& shape) {
     return layout;
 }
 
-// What the first rank finds is not defined.
+// The result of the first rank is undefined.
 Layout exscan_layout(Shape const& shape) {
     std::vector<Block> expected;
     if (shape.rank > 0) expected = {{0, shape.count, 0, shape.rank - 1, 0}};

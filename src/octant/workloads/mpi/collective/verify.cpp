@@ -1,4 +1,4 @@
-// What each rank must find, compared element by element with what it found.
+// Comparison of the results of each rank with the expected values, element by element.
 #include "collective.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ std::string sender_of(Block const& block, std::size_t k) {
 // The parts of a block that are compared: all of it, or of a long block both ends, the middle, and the position where
 // an int overflows. They depend only on the length of the block, so that sender and receiver choose the same parts.
 std::vector<Block> Collective::checked_parts(Block const& block) const {
-    std::size_t const bytes = contents_.bytes(), piece = most_whole_ / 1024 / bytes, beyond_int = 2 * most_whole_;
-    if (block.count * bytes <= most_whole_) return {block};
+    std::size_t const bytes = contents_.bytes(), piece = max_whole_ / 1024 / bytes, beyond_int = 2 * max_whole_;
+    if (block.count * bytes <= max_whole_) return {block};
     std::vector<Block> pieces;
     for (std::size_t const middle : {std::size_t{0}, block.count / 2, beyond_int / bytes, beyond_int, block.count}) {
         if (middle > block.count) continue;
@@ -34,7 +34,7 @@ std::vector<Block> Collective::checked_parts(Block const& block) const {
     return pieces;
 }
 
-// Fills a rank's input, block by block where other ranks receive parts of it: each looks at its own block.
+// Fills the input of a rank. If other ranks receive parts of it, each block is filled for its receiver.
 void Collective::fill_input(std::byte* to, Block const& input, std::vector<std::size_t> const& counts, int pass) const {
     std::size_t begin = 0;
     for (std::size_t const count : counts.empty() ? std::vector<std::size_t>{input.count} : counts) {
@@ -102,7 +102,7 @@ void Collective::spoil(Layout const& layout, std::byte* out, int pass) const {
 
 // Buffers, roots and contents differ between passes, and where both exist the call in place and the other one.
 void Collective::check_pass(int pass, octant::Mismatch& found, std::int64_t& compared) {
-    bool const other_form = pass % 2 == 1 && how_ != How::persistent && may_be_in_place();
+    bool const other_form = pass % 2 == 1 && call_form_ != CallForm::persistent && may_be_in_place();
     bool const in_place = in_place_ != other_form;
     std::int64_t const turn = pass == 2 ? turns() - 1 : pass * calls() % turns();
     std::size_t const slot = static_cast<std::size_t>(turn) % slots_;
@@ -114,7 +114,7 @@ void Collective::check_pass(int pass, octant::Mismatch& found, std::int64_t& com
 
     choose(turn);
     Lists const made = lists(wanted);
-    if (how_ != How::persistent) call_ = call_of(made, turn, in_place);
+    if (call_form_ != CallForm::persistent) call_ = call_of(made, turn, in_place);
     execute_run();
     if (spoilt_ != Spoilt::not_at_all) spoil(wanted, out, pass);
     compare(wanted, out, pass, found);
@@ -153,7 +153,7 @@ octant::Results Collective::verify() {
         return {{"ranks that left before the last had entered", found.count(), "1", 0, found.where()}};
     }
     std::int64_t compared = 0;
-    bool const takes_seconds = std::max(in_stride_, out_stride_) > most_whole_;
+    bool const takes_seconds = std::max(in_stride_, out_stride_) > max_whole_;
     int const passes = group_.max(std::int64_t{takes_seconds}) > 0 ? 1 : 3;  // one number for all: buffers may differ
     for (int pass = 0; pass < passes; ++pass) check_pass(pass, found, compared);
     if (spoilt_ != Spoilt::not_at_all && group_.max(compared) == 0) found.add("nothing to compare");

@@ -53,12 +53,12 @@ octant::KernelInfo common_info() {
                        "mode=cold: memory that is read to evict the caches; 0: twice the cache size, at most 64 MiB"}},
             .pace = octant::Pace::steps,
             .roles = {{.name = "partner"}, {.name = "idle", .timed = false}},
-            .least_ranks = 2};
+            .min_ranks = 2};
 }
 
 namespace {
 
-constexpr std::int64_t most_walked = std::int64_t{64} << 20;
+constexpr std::int64_t max_walked = std::int64_t{64} << 20;
 constexpr std::size_t line = 64;
 
 std::vector<Way> const& ways() {
@@ -97,8 +97,8 @@ class Exchange {
           in_(context.buffer<std::uint8_t>(out_.size())),
           other_(context.buffer<std::uint8_t>(out_.size())),
           walked_(context.buffer<std::uint8_t>(partners_.play() ? walked_bytes(context) : 1)) {
-        constexpr double most_copies = 5;  // of a message, in windows and attached buffers
-        context.claim_outside(most_copies * static_cast<double>(out_.size()));
+        constexpr double max_copies = 5;  // of a message, in windows and attached buffers
+        context.claim_outside(max_copies * static_cast<double>(out_.size()));
         if (*way_.missing_call != 0) throw octant::not_in_library(way_.missing_call);
         if (way_.name == "partitioned") refuse_idle_ranks(context);
         if (way_.name == "alltoallv" && bytes_ == 0)
@@ -153,7 +153,7 @@ class Exchange {
         if (context.knobs.word("mode") != "cold") return 1;
         std::int64_t const asked = context.knobs.integer("walk");
         std::int64_t const caches = 2 * (octant::cache_bytes(2) + octant::cache_bytes(3));
-        return static_cast<std::size_t>(asked > 0 ? asked : std::clamp<std::int64_t>(caches, 1, most_walked));
+        return static_cast<std::size_t>(asked > 0 ? asked : std::clamp<std::int64_t>(caches, 1, max_walked));
     }
 
     void open() {

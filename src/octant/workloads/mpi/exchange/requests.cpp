@@ -83,13 +83,13 @@ using Partitioned = Standard;
 
 // The receive of the next exchange is posted before the message of this one leaves. The other side sends its next one
 // only after it has this one, so its ready send always finds a posted receive, without a notification.
-class Ahead final : public Protocol {
+class OffsetBounds final : public Protocol {
   public:
-    explicit Ahead(Pair const& pair) : Protocol(pair), in_{pair.in, pair.other} {
+    explicit OffsetBounds(Pair const& pair) : Protocol(pair), in_{pair.in, pair.other} {
         post();
         notify(pair);
     }
-    ~Ahead() override {
+    ~OffsetBounds() override {
         MPI_Cancel(&posted_);
         MPI_Wait(&posted_, MPI_STATUS_IGNORE);
     }
@@ -109,7 +109,7 @@ class Ahead final : public Protocol {
     MPI_Request posted_ = MPI_REQUEST_NULL;
 };
 
-// With a buffer attached for four messages: the next one may be copied into it before the last has left.
+// Attaches a buffer for four messages: the next message may be copied into it before the last one has left.
 class Buffered : public Protocol {
   public:
     explicit Buffered(Pair const& pair)
@@ -167,9 +167,9 @@ class Neighbour final : public Protocol {  // in a graph where each side's only 
 }  // namespace
 
 std::vector<Way> with_requests() {
-    return {{"irecv-rsend-ahead", open<Ahead>},     {"bsend-recv", open<BsendRecv>},
-            {"irecv-bsend", open<IrecvBsend>},      {"persistent", open<Standard>},
-            {"persistent-ready", open<Ready>},      {"partitioned", open<Partitioned>, missing_partitioned},
+    return {{"irecv-rsend-ahead", open<OffsetBounds>}, {"bsend-recv", open<BsendRecv>},
+            {"irecv-bsend", open<IrecvBsend>},         {"persistent", open<Standard>},
+            {"persistent-ready", open<Ready>},         {"partitioned", open<Partitioned>, missing_partitioned},
             {"neighbour-alltoall", open<Neighbour>}};
 }
 

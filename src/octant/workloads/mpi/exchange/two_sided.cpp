@@ -39,7 +39,7 @@ struct Calls {  // of one side, by name; `here` is its pair
 };
 
 template <auto calls>
-class Anew final : public Protocol {
+class SingleCall final : public Protocol {
   public:
     using Protocol::Protocol;
     void exchange() override { calls(Calls{pair_}); }
@@ -155,20 +155,20 @@ void notify(Pair const& pair) {
 }
 
 std::vector<Way> two_sided() {
-    return {{"sendrecv", open<Anew<sendrecv>>},
-            {"isend-recv", open<Anew<isend_recv>>},
-            {"irecv-send", open<Anew<irecv_send>>},
-            {"irecv-rsend", open<Anew<irecv_rsend>>},
-            {"irecv-isend", open<Anew<irecv_isend>>},
-            {"isend-irecv", open<Anew<isend_irecv>>},
-            {"isendrecv", open<Anew<isendrecv>>, missing_isendrecv},
+    return {{"sendrecv", open<SingleCall<sendrecv>>},
+            {"isend-recv", open<SingleCall<isend_recv>>},
+            {"irecv-send", open<SingleCall<irecv_send>>},
+            {"irecv-rsend", open<SingleCall<irecv_rsend>>},
+            {"irecv-isend", open<SingleCall<irecv_isend>>},
+            {"isend-irecv", open<SingleCall<isend_irecv>>},
+            {"isendrecv", open<SingleCall<isendrecv>>, missing_isendrecv},
             {"replace", open<Replace>},
-            {"ordered", open<Anew<ordered>>},
-            {"ssend-ordered", open<Anew<ssend_ordered>>},
-            {"irecv-ssend", open<Anew<irecv_ssend>>},
-            {"issend-recv", open<Anew<issend_recv>>},
-            {"isend-mprobe", open<Anew<isend_mprobe>>},
-            {"alltoallv", open<Anew<alltoallv>>}};
+            {"ordered", open<SingleCall<ordered>>},
+            {"ssend-ordered", open<SingleCall<ssend_ordered>>},
+            {"irecv-ssend", open<SingleCall<irecv_ssend>>},
+            {"issend-recv", open<SingleCall<issend_recv>>},
+            {"isend-mprobe", open<SingleCall<isend_mprobe>>},
+            {"alltoallv", open<SingleCall<alltoallv>>}};
 }
 
 }  // namespace exchange

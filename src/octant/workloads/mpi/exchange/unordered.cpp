@@ -58,7 +58,7 @@ bool Unordered::passes(std::int64_t bytes) {
     for (std::int64_t const until = octant::now_ns() + limit_ns; sent == 0 && octant::now_ns() < until;)
         check(MPI_Test(&requests[0], &sent, MPI_STATUS_IGNORE));
     if (octant::fault("late", partners_.world()) && std::exchange(late_, bytes) != bytes) sent = 0;
-    bool const both = comm_->max(std::int64_t{sent == 0 ? 1 : 0}) == 0;  // before anybody receives
+    bool const both = comm_->max(std::int64_t{sent == 0 ? 1 : 0}) == 0;  // before any rank receives
     check(MPI_Irecv(in_.data(), count, MPI_BYTE, peer, 0, comm_->get(), &requests[1]));
     check(MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE));
     wrong_.compare({in_.data(), size}, partners_.world(), partners_.world_peer(), pass);

@@ -53,7 +53,7 @@ class Guidelines {
                 .pace = octant::Pace::steps,
                 .sync = octant::Sync::dissemination,
                 .phases = {"call", "alternative"},
-                .least_ranks = 2};
+                .min_ranks = 2};
     }
 
     explicit Guidelines(octant::Context& context)

@@ -22,7 +22,7 @@ struct Data {
     std::vector<MPI_Request> persistent = {};
 };
 
-// What a rank sends, element by element. Sums over ranks are exact and differ from any one rank's.
+// Elements that a rank sends. Sums over ranks are exact and differ from the elements of any rank.
 [[nodiscard]] constexpr std::int32_t value(int rank, int index) { return (rank + 1) * 1000 + index % 997; }
 [[nodiscard]] constexpr std::int32_t sum_until(int last, int index) {
     std::int64_t const ranks = last + 1;
@@ -39,7 +39,7 @@ struct Guideline {
     // The elements of `result` that this rank has afterwards.
     int (*length)(Data const&);
     std::int32_t (*wanted)(Data const&, int index);  // each of these
-    int least_ranks = 1;
+    int min_ranks = 1;
 };
 
 [[nodiscard]] std::span<Guideline const> all();

@@ -164,7 +164,7 @@ void Transfers::read(int k) {
     octant::check(code);
 }
 
-// Of the ordered forms only a split call goes on in the background.
+// Only split calls of the ordered variants may overlap.
 void Transfers::post(int k) {
     MPI_File const file = file_->get();
     void* const at = memory(k);
@@ -197,7 +197,7 @@ void Transfers::wait(int k) {
         octant::check(MPI_File_read_ordered_end(file_->get(), memory(k), MPI_STATUS_IGNORE));
 }
 
-// What one rank wrote is sure to be seen by the others after a sync of the writers and then one of the readers.
+// Written data are visible to other ranks after a sync of the writers, followed by a sync of the readers.
 void Transfers::sync() {
     octant::check(MPI_File_sync(file_->get()));
     if (sharing_ == 1) return;
@@ -205,7 +205,7 @@ void Transfers::sync() {
     octant::check(MPI_File_sync(file_->get()));
 }
 
-// What is to be read, written by other ranks than those that read it.
+// Writes the data to be read; the readers are other ranks.
 void Transfers::fill_file(int pass) {
     int const other = verified_rank();
     if (other >= 0) {
@@ -229,7 +229,7 @@ void Transfers::drop_from_cache() const {
     close(file);
 }
 
-// Of the pages of this rank's file; 1 where the system does not say.
+// Share of the pages of this rank's file in the page cache; 1 if not known.
 double Transfers::cached_share() const {
     int const file = open(folder_.path(file_of(group_.rank())).c_str(), O_RDONLY | O_CLOEXEC);
     double const share = octant::cached_share(file);
@@ -271,10 +271,10 @@ octant::Results Transfers::verify(std::function<void()> const& move_all) {
         group_.barrier();
     }
     for (int k = 0; k < count_; ++k) fill(block(k), {group_.rank(), k}, 0);
-    return {{"bytes that differ from the written data, or missing or repeated blocks", wrong_.count(), "1", 0,
-             wrong_.where()},
-            {"difference from the expected file size", size_off_, "B", 0,
-             "seen by rank " + std::to_string(group_.rank())}};
+    return {
+        {"bytes that differ from the written data, or missing or repeated blocks", wrong_.count(), "1", 0,
+         wrong_.where()},
+        {"difference from the expected file size", size_off_, "B", 0, "seen by rank " + std::to_string(group_.rank())}};
 }
 
 // A byte changed, the file one byte short, or two blocks exchanged (without an order: one of them twice), as far apart
@@ -307,7 +307,7 @@ void Transfers::spoil() {
     group_.barrier();
 }
 
-// By another rank than the one that wrote.
+// Compares the written data, on another rank than the writer.
 void Transfers::compare_written(int pass) {
     int const other = verified_rank();
     std::vector<std::int64_t> found;

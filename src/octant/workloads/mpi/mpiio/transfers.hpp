@@ -41,7 +41,7 @@ class File {  // owns an MPI_File; after a failure it is not closed, since closi
 
 enum class Access { individual, shared, explicit_offset, own_file };
 
-struct Spec {         // what a pattern's name says: "p-iwrite-shared"
+struct Spec {         // the parts of a pattern's name, such as "p-iwrite-shared"
     bool alone;       // only the first rank: s-
     bool collective;  // c-
     bool writes;
@@ -54,7 +54,7 @@ class Transfers {
   public:
     explicit Transfers(octant::Context& context);
     void set_up();   // opens, and fills what is to be read; collective
-    void prepare();  // back to the beginning; an empty file, or cold caches, where asked for; collective
+    void prepare();  // back to the beginning; creates an empty file, or drops caches, if requested; collective
 
     [[nodiscard]] Spec const& spec() const noexcept { return spec_; }
     [[nodiscard]] bool plays() const noexcept { return !spec_.alone || group_.rank() == 0; }

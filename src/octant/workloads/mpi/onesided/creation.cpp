@@ -22,7 +22,7 @@ class Creation {
         : context_(context),
           kind_(context.knobs.word("win")),
           bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))),
-          checked_(std::min(bytes_, most_checked)) {
+          checked_(std::min(bytes_, max_checked)) {
         if (brings_memory(kind_))
             context.claim_outside(static_cast<double>(bytes_));
         else
@@ -70,7 +70,7 @@ class Creation {
 
   private:
     enum Phases : std::size_t { make, fence, free };
-    static constexpr std::size_t most_checked = 4096;
+    static constexpr std::size_t max_checked = 4096;
 
     octant::Context& context_;
     std::string kind_;

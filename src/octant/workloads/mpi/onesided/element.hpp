@@ -26,7 +26,7 @@ class Element {
 
     void store(std::byte* at, double value) const;
     [[nodiscard]] double load(std::byte const* at) const;
-    // What is in place of `old` after an operation with `operand`, computed one value at a time.
+    // New value after an operation with `operand` on `old`; one value at a time.
     [[nodiscard]] double applied(double old, double operand) const;
 
   private:

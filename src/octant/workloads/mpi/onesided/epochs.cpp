@@ -56,7 +56,7 @@ void Epochs::close() const { check(closed()); }
 
 void Epochs::abandon() const noexcept { static_cast<void>(closed()); }
 
-void Epochs::begin_with_targets() const {
+void Epochs::begin_epoch_of_all() const {
     if (completion_ == Completion::pscw) {
         if (!sources_.empty()) check(MPI_Win_post(sources_.get(), 0, window_));
         if (acts_) check(MPI_Win_start(targets_.get(), 0, window_));
@@ -65,7 +65,7 @@ void Epochs::begin_with_targets() const {
     }
 }
 
-void Epochs::end_with_others() const {
+void Epochs::end_epoch_of_all() const {
     switch (completion_) {
         case Completion::fence:
             check(MPI_Win_fence(0, window_));

@@ -37,13 +37,13 @@ class Epochs {
     void abandon() const noexcept;  // as close(), without a report of errors
     // Around the operations of a step; where there is an epoch for each target, those around one target's.
     void begin() const {
-        if (completion_ != Completion::flush && completion_ != Completion::fence) begin_with_targets();
+        if (completion_ != Completion::flush && completion_ != Completion::fence) begin_epoch_of_all();
     }
     void end() const {
         if (completion_ == Completion::flush && only_target_ >= 0)
             octant::check(MPI_Win_flush(only_target_, window_));
         else
-            end_with_others();
+            end_epoch_of_all();
     }
     [[nodiscard]] bool of_each_target() const {
         return completion_ == Completion::lock || completion_ == Completion::lock_exclusive;
@@ -53,8 +53,8 @@ class Epochs {
 
   private:
     [[nodiscard]] int closed() const noexcept;  // MPI's code
-    void begin_with_targets() const;
-    void end_with_others() const;
+    void begin_epoch_of_all() const;
+    void end_epoch_of_all() const;
     void flush() const;
 
     Completion completion_;

@@ -46,7 +46,7 @@ octant::KernelInfo common_info() {
         .roles = {{.name = "origin"},
                   {.name = "target", .timed = false, .waits = octant::Waits::polls},
                   {.name = "idle", .timed = false}},
-        .least_ranks = 2};
+        .min_ranks = 2};
 }
 
 }  // namespace onesided

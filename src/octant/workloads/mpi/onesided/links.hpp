@@ -1,4 +1,4 @@
-// Who reaches whom: the operations of one rank in one round of a pattern, and what reaches it.
+// Origins and targets: the operations of a rank in one round of a pattern, and the operations on its window.
 #pragma once
 
 #include "rows.hpp"
@@ -22,7 +22,8 @@ struct Links {
 // The ranks whose operations reach `rank`, each once.
 [[nodiscard]] std::vector<int> origins_of(Shape shape, int rank, int ranks);
 
-// Of `rank` among the `ranks` that take part. Targets begin behind the own rank, so that not all reach the same one.
+// Links of `rank` among the participating `ranks`. Targets begin after the own rank, to avoid contention for one
+// target.
 [[nodiscard]] Links links_of(Shape shape, int rank, int ranks);
 
 // Whether only the first and the last rank of a group take part.

@@ -23,7 +23,7 @@ struct Pattern {
     bool local = false;  // completed at the origin alone
 };
 
-// What the rows have in common: knobs, pace, and the roles origin, target and idle, in this order.
+// Common properties of the rows: knobs, pace, and the roles origin, target and idle, in this order.
 [[nodiscard]] octant::KernelInfo common_info();
 
 [[nodiscard]] std::vector<octant::Row> transfer_rows();

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t line_bytes = 64;
 
-// How many places the operations walk over: as many as one completion ends, or until no cache holds the first.
+// Number of positions that the operations use: those of one completion, or enough to exceed the caches.
 std::size_t places(octant::Knobs const& knobs, std::size_t stride, std::size_t regions) {
     auto const window = static_cast<std::size_t>(knobs.integer("window"));
     if (knobs.word("buffers") == "hot") return window;
@@ -21,9 +21,9 @@ std::size_t places(octant::Knobs const& knobs, std::size_t stride, std::size_t r
 }
 
 [[noreturn]] void refuse(octant::Knobs const& knobs, std::string const& knob, std::string const& why,
-                         std::string const& instead) {
-    throw octant::Refusal("cannot use " + knob + "=" + knobs.values().at(knob) +
-                              " with pattern=" + knobs.word("pattern") + " (" + why + "); try " + knob + "=" + instead,
+                         std::string const& alternative) {
+    throw octant::Refusal("cannot use " + knob + "=" + knobs.values().at(knob) + " with pattern=" +
+                              knobs.word("pattern") + " (" + why + "); try " + knob + "=" + alternative,
                           octant::Exit::not_supported);
 }
 
@@ -203,7 +203,7 @@ void Transfers::one(Ready const& link, std::size_t offset) const {
 
 std::size_t Transfers::role() const {
     if (!plays_) return 2;
-    // What is posted and waited for lasts until the data are there: the target's time is the step's as well.
+    // With post and wait, an exposure epoch ends when the data have arrived: the target's time is a step, too.
     return acts() || completion_ == Completion::pscw ? 0 : 1;
 }
 

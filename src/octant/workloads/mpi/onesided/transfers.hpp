@@ -66,7 +66,7 @@ class Transfers {
         return base + region * region_bytes_ + slot * stride_;
     }
 
-    // Of a rank among those that take part: its rank in the group.
+    // Rank in the group of a participating rank.
     [[nodiscard]] int name_of(int rank) const { return of_two(pattern_.shape) && rank == 1 ? group_.size() - 1 : rank; }
 
     static constexpr std::size_t compared = 16;  // behind the new value: the value that is compared with

@@ -28,7 +28,7 @@ void Transfers::own(std::function<void()> const& body) const {
     check(MPI_Win_unlock(ranks_->rank(), window_->get()));
 }
 
-// What `act` does to windows that `reset` has filled: in place on all ranks on return.
+// Runs `act` on windows that `reset` has filled; on return it is complete on all ranks.
 void Transfers::settle(std::function<void()> const& reset, std::function<void()> const& act) const {
     bool const late = fault_ == 1;
     if (!late) own(reset);

@@ -11,7 +11,7 @@ namespace onesided {
 
 inline std::vector<std::string> const window_words{"create", "allocate", "dynamic", "shared"};
 
-// Whether MPI brings the memory of a window of this kind; else the caller does.
+// Whether MPI allocates the memory of a window of this kind; otherwise the caller does.
 [[nodiscard]] inline bool brings_memory(std::string const& kind) { return kind == "allocate" || kind == "shared"; }
 
 // Throws Refusal on all ranks: those of several nodes cannot share memory.
@@ -28,7 +28,7 @@ class Window {
 
     [[nodiscard]] MPI_Win get() const noexcept { return handle_; }
     [[nodiscard]] std::byte* data() const noexcept { return data_; }
-    // Where the memory of `target` begins, as the operations count it.
+    // Displacement of the memory of `target` in operations.
     [[nodiscard]] MPI_Aint begin_of(int target) const { return begins_[static_cast<std::size_t>(target)]; }
     void free();  // collective
 

@@ -1,4 +1,4 @@
-// Messages between pairs and neighbours; the knob `pattern` says which.
+// Messages between pairs and neighbours, selected by the knob `pattern`.
 #include "p2p.hpp"
 
 #include <iterator>

@@ -12,7 +12,7 @@ constexpr std::size_t part = std::size_t{1} << 20U;             // of the dataty
 constexpr std::size_t compared_bytes = std::size_t{64} << 10U;  // bytes at each place that is compared
 constexpr std::size_t beyond_int = std::size_t{1} << 31U;
 
-// So many bytes as one item: parts, and what is left. MPI_BYTE where the library counts beyond ints.
+// Datatype of `bytes` bytes: parts and a remainder, or MPI_BYTE if the library supports large counts.
 class Item {
   public:
     explicit Item(std::size_t bytes) {
@@ -73,7 +73,7 @@ class Large {
         return counts(group_, 1, bytes, 1, bytes);
     }
 
-    // What the last step brought, at both ends, in the middle, and where an int overflows.
+    // Compares the data of the last step at both ends, in the middle, and where an int overflows.
     octant::Results verify() {
         if (pair_.plays && fault_ >= 0) repeat_with_fault();
         octant::Mismatch contents, lengths;

@@ -88,7 +88,7 @@ class Matching {
             octant::check(
                 MPI_Send(out_.data() + i * entry_bytes, entry_bytes, MPI_BYTE, pair_.peer, tag(i), group_.get()));
     }
-    // Where the order is to be wrong, neighbours have each other's.
+    // Injected fault: neighbours are exchanged.
     [[nodiscard]] int tag(std::size_t entry) const {
         bool const swaps = spoils_queue_ && (entry ^ 1U) < depth_;
         return first_tag + static_cast<int>(swaps ? entry ^ 1U : entry);

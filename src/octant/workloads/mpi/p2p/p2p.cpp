@@ -6,15 +6,15 @@
 namespace p2p {
 namespace {
 
-constexpr std::size_t line = 64;               // bytes: messages begin on lines of their own
-constexpr std::uint8_t untouched = 0xA5;       // of bytes that no message may change
-constexpr int passes = 3;                      // the last one at the end of rotating buffers
-constexpr std::size_t most_checked = 8 << 20;  // bytes of a window that are compared
+constexpr std::size_t line = 64;              // bytes: messages begin on lines of their own
+constexpr std::uint8_t untouched = 0xA5;      // of bytes that no message may change
+constexpr int passes = 3;                     // the last one at the end of rotating buffers
+constexpr std::size_t max_checked = 8 << 20;  // bytes of a window that are compared
 
 // Which of all messages of a verification it is, for the byte pattern.
 int iteration(int number, int pass) { return passes * number + pass; }
 
-// How often so many bytes fit where rotating buffers walk.
+// Number of messages that fit into the memory of rotating buffers.
 std::size_t rounds(octant::Context const& context, std::size_t bytes) {
     return std::max<std::size_t>(2, static_cast<std::size_t>(context.knobs.integer("rotation")) / bytes);
 }
@@ -52,7 +52,7 @@ octant::KernelInfo shared_info() {
                        1}},
             .pace = octant::Pace::steps,
             .sync = octant::Sync::none,
-            .least_ranks = 2};
+            .min_ranks = 2};
 }
 
 octant::Counts counts(octant::Comm const& group, std::int64_t messages, std::int64_t bytes, std::int64_t turns,
@@ -97,7 +97,7 @@ Shape Messages::one_piece(octant::Context const& context) {
 
 int Messages::checked(octant::Context const& context) {
     Shape const shape = one_piece(context);
-    auto const fitting = static_cast<std::int64_t>(most_checked / (shape.bytes + line));
+    auto const fitting = static_cast<std::int64_t>(max_checked / (shape.bytes + line));
     return static_cast<int>(std::min(context.knobs.integer("window"), std::max<std::int64_t>(2, fitting)));
 }
 
@@ -160,7 +160,7 @@ void Messages::compare(std::vector<Piece> const& in, int pass, std::span<MPI_Sta
         if (fault_ == beyond) in_[place][std::min(shape_.block, shape_.bytes)] ^= 1U;
         if (fault_ == flipped && count_ == 0) contents_.add("a message without bytes");
         compare_one(in_[place], in[i], pass);
-        compare_rest(in_.whole(place), in[i]);
+        compare_unused_bytes(in_.whole(place), in[i]);
         compare_length(in[i], statuses[i]);
     }
 }
@@ -172,7 +172,7 @@ void Messages::compare_one(std::uint8_t const* place, Piece const& piece, int pa
 }
 
 // Gaps between the blocks, and what lies behind the message.
-void Messages::compare_rest(std::span<std::uint8_t const> place, Piece const& piece) {
+void Messages::compare_unused_bytes(std::span<std::uint8_t const> place, Piece const& piece) {
     std::size_t const extent = shape_.extent();
     for (std::size_t block = 0, end = 0; end < place.size(); ++block) {
         std::size_t const begin = std::min(extent, block * shape_.pitch + shape_.block);

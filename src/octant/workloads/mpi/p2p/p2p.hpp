@@ -1,4 +1,4 @@
-// What the rows of this program share: their knobs, the memory that messages lie in, and the check of what arrived.
+// Common parts of the rows: knobs, message buffers, and the check of received data.
 #pragma once
 
 #include "kernels/pattern.hpp"
@@ -32,7 +32,7 @@ struct Piece {
     int number;
 };
 
-// How a message lies in memory: blocks of `block` bytes that begin `pitch` bytes apart; equal where it is in one piece.
+// Layout of a message: blocks of `block` bytes at a distance of `pitch` bytes; both are equal if it is contiguous.
 struct Shape {
     std::size_t bytes, block, pitch;
     [[nodiscard]] std::size_t extent() const noexcept {
@@ -88,9 +88,9 @@ class Messages {
     [[nodiscard]] int count() const noexcept { return count_; }  // bytes of a message, as MPI counts
     [[nodiscard]] int sent() const noexcept { return sent_; }    // those to send: fewer where a fault is injected
     [[nodiscard]] std::int64_t bytes() const noexcept { return count_; }
-    [[nodiscard]] int from(int rank) const noexcept { return any_ ? MPI_ANY_SOURCE : rank; }  // as `source` asks
+    [[nodiscard]] int from(int rank) const noexcept { return any_ ? MPI_ANY_SOURCE : rank; }  // by the knob `source`
 
-    // Of a window so many messages are compared: more places would take more memory than the window itself.
+    // Number of messages of a window that are compared: more would need more memory than the window itself.
     [[nodiscard]] static int checked(octant::Context const& context);
 
     // Sends contents that differ in each pass and compares what arrives. `out` and `in` in the order of next_out() and
@@ -100,7 +100,7 @@ class Messages {
     [[nodiscard]] int fault() const noexcept { return fault_; }
     // A message without gaps. Throws Refusal: an int does not count so many bytes.
     [[nodiscard]] static Shape one_piece(octant::Context const& context);
-    // What the next verification is spoilt with: see README.md, "How it is verified".
+    // Fault injected into the next verification: see README.md, "How it is verified".
     void corrupt(std::size_t fault) noexcept { fault_ = static_cast<int>(fault); }
 
   private:
@@ -108,7 +108,7 @@ class Messages {
     void poison(std::vector<Piece> const& in, int pass);
     void compare(std::vector<Piece> const& in, int pass, std::span<MPI_Status> statuses);
     void compare_one(std::uint8_t const* place, Piece const& piece, int pass);
-    void compare_rest(std::span<std::uint8_t const> place, Piece const& piece);
+    void compare_unused_bytes(std::span<std::uint8_t const> place, Piece const& piece);
     void compare_length(Piece const& piece, MPI_Status& status);
 
     Shape shape_;

@@ -8,14 +8,14 @@
 namespace p2p {
 namespace {
 
-constexpr std::size_t most_sets = 4096;  // of requests, for rotating buffers
+constexpr std::size_t max_sets = 4096;  // of requests, for rotating buffers
 
 void check_sets(octant::Context const& context, std::size_t sets) {
-    if (sets <= most_sets) return;
+    if (sets <= max_sets) return;
     throw octant::Refusal(
         "cannot rotate persistent requests over " + std::to_string(sets) +
             " buffers (too many requests); try buffers=hot, longer messages, or rotation=" +
-            std::to_string(static_cast<std::size_t>(context.knobs.integer("rotation")) * most_sets / sets),
+            std::to_string(static_cast<std::size_t>(context.knobs.integer("rotation")) * max_sets / sets),
         octant::Exit::not_supported);
 }
 
@@ -106,7 +106,7 @@ class PingPong {
 
 constexpr int rightward = 0, leftward = 1;  // tags, and numbers of a rank's two messages
 
-// To both neighbours in a ring, and from both, started together.
+// Exchange with both neighbours in a ring, started together.
 class Exchange {
   public:
     static octant::KernelInfo info() { return shared_info(); }
@@ -116,7 +116,7 @@ class Exchange {
         std::size_t const pairs = messages_.out().count() / 2;
         check_sets(context, pairs);
         for (std::size_t pair = 0; pair < pairs; ++pair) {
-            auto& set = sets_.add();  // the receives first: their statuses are looked at
+            auto& set = sets_.add();  // the receives first: their statuses are checked
             receive(ring_.left, rightward, 2 * pair, set[0]);
             receive(ring_.right, leftward, 2 * pair + 1, set[1]);
             send(ring_.right, rightward, 2 * pair, set[2]);
@@ -165,7 +165,7 @@ class Exchange {
 
 constexpr std::size_t early = 0, late = 1;  // phases
 
-// To the right neighbour in a ring and from the left one, in parts that are declared ready one by one, the last first.
+// To the right neighbour in a ring and from the left one, in partitions that are marked ready in reverse order.
 class Partitioned {
   public:
     static octant::KernelInfo info() {
@@ -240,7 +240,7 @@ class Partitioned {
         auto const mark = context_.phase(late);
         octant::check(MPI_Pready(0, set[1]));
         octant::check(MPI_Waitall(2, set.data(), MPI_STATUSES_IGNORE));
-        // The standard does not say what the status of a partitioned receive counts.
+        // The standard does not define the count in the status of a partitioned receive.
         if (statuses != nullptr) octant::check(MPI_Status_set_elements(statuses, MPI_BYTE, messages_.count()));
 #endif
     }

@@ -8,7 +8,7 @@
 namespace p2p {
 namespace {
 
-// To the right, and from the left, in one call.
+// Sends to the right and receives from the left in one call.
 class Sendrecv {
   public:
     static octant::KernelInfo info() { return shared_info(); }
@@ -67,7 +67,7 @@ class Replace {
     Messages messages_;
 };
 
-// As Sendrecv, in a call that returns at once.
+// Non-blocking variant of Sendrecv.
 class Isendrecv {
   public:
     static octant::KernelInfo info() { return shared_info(); }
@@ -105,7 +105,7 @@ class Isendrecv {
 
 constexpr int rightward = 0, leftward = 1;  // tags, and numbers of a rank's two messages
 
-// To both neighbours, and from both.
+// Exchange with both neighbours.
 class Exchange {
   public:
     static octant::KernelInfo info() { return shared_info(); }

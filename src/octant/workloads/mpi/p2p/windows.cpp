@@ -160,7 +160,7 @@ class Duplex {
     void corrupt(std::size_t fault) { flight_.messages().corrupt(fault); }
 
   private:
-    // Of a direction that a rank uses in both phases, or in one.
+    // Messages of a direction that a rank uses in both phases, or in one.
     [[nodiscard]] std::size_t room(bool twice) const {
         return pair_.plays ? static_cast<std::size_t>(checked_) * (twice ? 2 : 1) : 0;
     }

@@ -11,9 +11,9 @@ namespace {
 
 using octant::KnobKind;
 
-constexpr int to_right = 1, to_left = 2;              // tags
-constexpr std::size_t line = 64;                      // bytes between places, so that none shares a cache line
-constexpr std::size_t most_recorded_places = 10'000;  // of the random orders, in the notes
+constexpr int to_right = 1, to_left = 2;             // tags
+constexpr std::size_t line = 64;                     // bytes between places, so that none shares a cache line
+constexpr std::size_t max_recorded_places = 10'000;  // of the random orders, in the notes
 
 struct Neighbours {
     int left, right;
@@ -76,7 +76,7 @@ class Ring {
         return {{"bytes_sent", 2 * loops_ * static_cast<std::int64_t>(bytes_)}, {"messages", 2 * loops_}};
     }
 
-    // What arrives in each ring, from each side, byte for byte and by its length; and that all ranks have one order.
+    // Compares the received bytes and lengths of each ring and side, and checks that all ranks have the same order.
     octant::Results verify() {
         octant::Mismatch bytes, places;
         int const me = context_.group.rank();
@@ -120,7 +120,7 @@ class Ring {
             for (std::size_t left = order.size(); left > 1; --left)
                 std::swap(order[left - 1], order[random.below(left)]);
             orders_.push_back(order);
-            if (orders_.size() * order.size() > most_recorded_places) continue;
+            if (orders_.size() * order.size() > max_recorded_places) continue;
             text += text.empty() ? "" : " / ";
             for (std::size_t i = 0; i < order.size(); ++i) text += (i == 0 ? "" : " ") + std::to_string(order[i]);
         }
@@ -155,7 +155,7 @@ class Ring {
                                    next.right, to_left, group, status == nullptr ? MPI_STATUS_IGNORE : &status[1]));
     }
 
-    // How many pairs of messages the exchanges walk through.
+    // Number of message pairs that the exchanges use.
     static std::size_t places_of(octant::Context const& context, std::size_t stride) {
         if (context.knobs.word("buffers") != "rotating") return 1;
         return std::max<std::size_t>(2, static_cast<std::size_t>(context.knobs.integer("rotation")) / stride);

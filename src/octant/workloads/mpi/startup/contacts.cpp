@@ -27,7 +27,7 @@ std::int64_t resident_bytes() {
 }
 
 // Ranks leave MPI_Init one after the other; all come to the same tenth of a second unless one is very late.
-void begin_together() {
+void wait_for_common_start() {
     using std::chrono::milliseconds;
     auto const now = std::chrono::time_point_cast<milliseconds>(Clock::now()).time_since_epoch();
     std::this_thread::sleep_until(
@@ -63,14 +63,14 @@ class Pair {  // of this rank with another; the lower one calls
         octant::fill_pattern(out_, comm_.rank(), pass);
         octant::poison(in_, other_, pass);
     }
-    void there_and_back() {
+    void round_trip() {
         if (calls_) send();
         octant::check(
             MPI_Recv(in_.data(), static_cast<int>(in_.size()), MPI_BYTE, other_, tag, comm_.get(), MPI_STATUS_IGNORE));
         if (!calls_) send();
     }
     [[nodiscard]] std::span<std::uint8_t> arrived() { return in_; }
-    [[nodiscard]] double other_than(double mine_s) const {  // the other rank's time
+    [[nodiscard]] double exchange_times(double mine_s) const {  // the other rank's time
         double other_s = 0;
         octant::check(MPI_Sendrecv(&mine_s, 1, MPI_DOUBLE, other_, tag, &other_s, 1, MPI_DOUBLE, other_, tag,
                                    comm_.get(), MPI_STATUS_IGNORE));
@@ -89,20 +89,20 @@ class Pair {  // of this rank with another; the lower one calls
 
 Contact contact_of(Pair& pair, std::int64_t exchanges) {
     double const ready_s = now_s();
-    pair.there_and_back();
+    pair.round_trip();
     double const back_s = now_s();
     std::vector<double> later_s;
     for (std::int64_t i = 0; i < exchanges; ++i) {
         double const begin_s = now_s();
-        pair.there_and_back();
+        pair.round_trip();
         later_s.push_back(now_s() - begin_s);
     }
-    double const other_s = pair.other_than(ready_s);
+    double const other_s = pair.exchange_times(ready_s);
     auto const middle = later_s.begin() + static_cast<std::ptrdiff_t>(later_s.size() / 2);
     std::nth_element(later_s.begin(), middle, later_s.end());
     double const both_s = std::max(ready_s, other_s), first_s = std::max(0.0, back_s - both_s);
     // The one that is called has the answer's time missing: both keep what the caller found.
-    double const theirs_s = pair.other_than(first_s), later = pair.other_than(*middle);
+    double const theirs_s = pair.exchange_times(first_s), later = pair.exchange_times(*middle);
     return {pair.calls() ? first_s : theirs_s, pair.calls() ? *middle : later, both_s - std::min(ready_s, other_s)};
 }
 
@@ -148,7 +148,7 @@ Contacts contacts_of(octant::Comm const& world, std::size_t bytes, std::int64_t 
     OwnHardwareThread const pinned;
     Contacts found{static_cast<std::int64_t>(bytes), resident_bytes(), 0, 0, {}};
     octant::Mismatch wrong;
-    begin_together();
+    wait_for_common_start();
     for (int round = 0; round < rounds_of(world.size()); ++round) {
         int const other = partner(world.rank(), world.size(), round);
         if (other < 0) continue;
@@ -162,13 +162,13 @@ Contacts contacts_of(octant::Comm const& world, std::size_t bytes, std::int64_t 
     return found;
 }
 
-void meet_all(octant::Comm const& comm, std::size_t bytes, octant::Mismatch* wrong, bool spoils) {
+void exchange_with_all(octant::Comm const& comm, std::size_t bytes, octant::Mismatch* wrong, bool spoils) {
     for (int round = 0; round < rounds_of(comm.size()); ++round) {
         int const other = partner(comm.rank(), comm.size(), round);
         if (other < 0) continue;
         Pair pair(comm, other, bytes);
         if (wrong != nullptr) pair.fill(round + 1);
-        pair.there_and_back();
+        pair.round_trip();
         if (wrong == nullptr) continue;
         if (spoils && bytes > 0) pair.arrived()[0] ^= 1U;
         if (spoils && bytes == 0) wrong->add("rank " + std::to_string(comm.rank()));

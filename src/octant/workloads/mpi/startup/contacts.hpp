@@ -14,12 +14,12 @@ namespace startup {
 
 [[nodiscard]] std::vector<octant::Knob> knobs();
 
-// The rank that `rank` meets in a round, -1: none. In `rounds_of(ranks)` rounds everybody meets everybody once.
+// The partner of `rank` in a round; -1: none. In `rounds_of(ranks)` rounds every two ranks are partners exactly once.
 [[nodiscard]] int partner(int rank, int ranks, int round);
 [[nodiscard]] int rounds_of(int ranks);
 
-struct Contact {      // with a rank that this one calls
-    double first_s;   // there and back, once both are ready
+struct Contact {      // with a rank to which this rank sends first
+    double first_s;   // round trip, once both are ready
     double steady_s;  // the same later on, median
     double late_s;    // by which one was ready after the other
 };
@@ -32,10 +32,10 @@ struct Contacts {  // of one rank, with all others
     [[nodiscard]] static Contacts of_numbers(std::span<double const> numbers);
 };
 
-// Of this rank with all others; begins at a moment that all ranks find on their clocks, without a message.
+// First messages of this rank with all others. They begin at a common clock time, which needs no message.
 [[nodiscard]] Contacts contacts_of(octant::Comm const& world, std::size_t bytes, std::int64_t exchanges);
 
-// One message there and back with every other rank; what arrived is compared where `wrong` is given.
-void meet_all(octant::Comm const& comm, std::size_t bytes, octant::Mismatch* wrong, bool spoils);
+// One round trip with every other rank; received data are compared if `wrong` is given.
+void exchange_with_all(octant::Comm const& comm, std::size_t bytes, octant::Mismatch* wrong, bool spoils);
 
 }  // namespace startup

@@ -1,4 +1,4 @@
-// What it takes until ranks can send messages: MPI_Init, the first message to every other rank, memory, MPI sessions.
+// Start-up cost of MPI: MPI_Init, the first message to every other rank, memory, MPI sessions.
 #include "octant/kernel.hpp"
 #include "contacts.hpp"
 #include "octant/mpi_features.hpp"
@@ -21,7 +21,7 @@ class FirstMessages {
                 .pace = octant::Pace::whole,
                 .sync = octant::Sync::none,
                 .readings = {{"first", "s"}, {"steady", "s"}, {"late", "s"}, {"resident", "B"}, {"per peer", "B"}},
-                .least_ranks = 2,
+                .min_ranks = 2,
                 .defaults = {{"samples", "20"}}};
     }
 
@@ -38,7 +38,7 @@ class FirstMessages {
     void step() {
         if (!is_recorded_) record_contacts();
         is_recorded_ = true;
-        startup::meet_all(context_.group, static_cast<std::size_t>(found_.bytes), nullptr, false);
+        startup::exchange_with_all(context_.group, static_cast<std::size_t>(found_.bytes), nullptr, false);
     }
 
     [[nodiscard]] octant::Counts work(std::size_t) const {
@@ -48,7 +48,7 @@ class FirstMessages {
 
     octant::Results verify() {
         octant::Mismatch wrong;
-        startup::meet_all(context_.group, static_cast<std::size_t>(found_.bytes), &wrong, spoilt_);
+        startup::exchange_with_all(context_.group, static_cast<std::size_t>(found_.bytes), &wrong, spoilt_);
         if (found_.wrong > 0) wrong.add("rank " + std::to_string(context_.group.rank()) + ", a first message");
         return {{"wrong bytes received", wrong.count(), "1", 0, wrong.where()}};
     }
@@ -98,7 +98,7 @@ class Sessions {
     void corrupt(std::size_t) { spoilt_ = true; }
 
   private:
-    // Returns the sum over its ranks of one more than their number in the world, where it is asked for.
+    // Returns, if `adds`, the sum of rank + 1 over the ranks of the session.
     std::int64_t one_session(bool adds) {
         MPI_Session session = MPI_SESSION_NULL;
         MPI_Comm comm = MPI_COMM_NULL;

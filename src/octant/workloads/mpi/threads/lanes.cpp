@@ -128,10 +128,9 @@ octant::Counts Lanes::counts(std::int64_t messages, std::int64_t turns, std::int
 
 octant::Results Lanes::results() const {
     constexpr int trials = 100;
-    double least_s = 1;
-    for (int i = 0; i < trials; ++i)
-        least_s = std::min(least_s, context_.seconds_of([&] { on_each([](Lane&, int) {}); }));
-    return {{"fork-join overhead", least_s, "s"}};
+    double min_s = 1;
+    for (int i = 0; i < trials; ++i) min_s = std::min(min_s, context_.seconds_of([&] { on_each([](Lane&, int) {}); }));
+    return {{"fork-join overhead", min_s, "s"}};
 }
 
 }  // namespace lanes

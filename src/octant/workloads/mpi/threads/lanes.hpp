@@ -1,4 +1,4 @@
-// What the rows of this program share: threads that call MPI at the same time, each with messages of its own.
+// Common parts of the rows: threads that call MPI concurrently, each with its own messages.
 #pragma once
 
 #include "kernels/pattern.hpp"
@@ -55,7 +55,7 @@ class Lanes {
     // What this rank does in a step, of which each thread does one of `repeats()` after the other: messages and bytes
     // of one, the turns by which IMB divides the time, and the bytes from which it makes the bandwidth.
     [[nodiscard]] octant::Counts counts(std::int64_t messages, std::int64_t turns, std::int64_t passed) const;
-    // How long threads take to begin and end together, s: that much of a step is no message.
+    // Fork-join overhead of the threads in a step, s.
     [[nodiscard]] octant::Results results() const;
 
   private:

@@ -161,7 +161,7 @@ class Kernel {
     static octant::KernelInfo info() {
         octant::KernelInfo info = shared_info();
         info.roles = Pattern::answers ? caller_and_answerer() : both();
-        info.least_ranks = 2;
+        info.min_ranks = 2;
         return info;
     }
     explicit Kernel(octant::Context& context)

@@ -14,7 +14,7 @@
 namespace coherence {
 namespace {
 
-octant::Refusal not_there(int cpu) {
+octant::Refusal cpu_refusal(int cpu) {
     return octant::Refusal("cannot run on hardware thread " + std::to_string(cpu) +
                            " (not allowed by the system); do not change the cpuset during the measurement");
 }
@@ -34,7 +34,7 @@ std::vector<int> hardware_threads_of(octant::Context const& context, std::string
 }
 
 Seat::Seat(int cpu) : before_(octant::allowed_cpus()) {
-    if (!octant::allow_cpus({cpu})) throw not_there(cpu);
+    if (!octant::allow_cpus({cpu})) throw cpu_refusal(cpu);
 }
 
 Seat::~Seat() { static_cast<void>(octant::allow_cpus(before_)); }  // where the process may still be there, it is
@@ -54,7 +54,7 @@ void Helper::send(int cpu, std::function<void()> work) {
     state_.notify_all();
     if (wait_while(sent) == refused) {
         state_ = idle;
-        throw not_there(cpu);
+        throw cpu_refusal(cpu);
     }
 }
 

@@ -75,7 +75,7 @@ void link(Flushed* first, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) first[order[i]].next = first + order[i + 1 < count ? i + 1 : 0];
 }
 
-std::uint64_t go_round(Flushed const* first) {
+std::uint64_t follow_pointers(Flushed const* first) {
     std::uint64_t sum = 0;
     Flushed const* at = first;
     do {
@@ -108,13 +108,13 @@ class Flush {
 
     void step() {
         if (dirty_) write(lines_.data(), lines_.size(), ++turn_);
-        wrong_ += go_round(lines_.data()) == expected() ? 0 : 1;
+        wrong_ += follow_pointers(lines_.data()) == expected() ? 0 : 1;
         {
             auto const mark = context_.phase(flushing);
             flush(instruction_, lines_.data(), lines_.size());
         }
         auto const mark = context_.phase(reload);
-        wrong_ += go_round(lines_.data()) == expected() ? 0 : 1;
+        wrong_ += follow_pointers(lines_.data()) == expected() ? 0 : 1;
     }
     [[nodiscard]] octant::Counts work(std::size_t) const {
         return {{"lines", static_cast<std::int64_t>(lines_.size())}};

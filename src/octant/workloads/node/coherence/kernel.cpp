@@ -1,4 +1,4 @@
-// What a line of memory costs that several hardware threads use: from one to another, shared by accident, flushed.
+// Cost of cache coherence: transfer of a line between hardware threads, false sharing, flushing.
 #include "rows.hpp"
 
 #include "octant/failure.hpp"

@@ -8,7 +8,7 @@
 namespace coherence {
 namespace {
 
-// What is found once it is larger. Without a pause: its length would be the time that is measured.
+// Waits for a larger value and returns it. There is no pause instruction: its duration would be part of the result.
 std::uint64_t beyond(std::atomic<std::uint64_t> const& value, std::uint64_t before) {
     std::uint64_t found = before;
     while (found <= before) found = value.load(std::memory_order_acquire);

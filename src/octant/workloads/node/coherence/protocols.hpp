@@ -1,4 +1,4 @@
-// How a line of memory goes from one hardware thread to another and back: the hot loops of both sides.
+// Round trips of a cache line between two hardware threads: the hot loops of both sides.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct alignas(apart_bytes) Line {
     Line const* next;  // of the chain that is read
 };
 
-// What both sides share: fresh pages for each visit of a pair, touched first by the one that calls.
+// Shared lines of both sides: new pages for each measurement of a pair, first touched by the caller.
 struct Lines {
     std::array<Line, 2> handed;  // exchange: the first alone
     std::array<Line, chain_lines> chain;

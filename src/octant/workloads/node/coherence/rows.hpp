@@ -1,4 +1,4 @@
-// What the three kernels of this program share: their knobs.
+// Knobs of the three kernels of this program.
 #pragma once
 
 #include "octant/kernel.hpp"

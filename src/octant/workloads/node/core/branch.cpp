@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t directions = std::int64_t{1} << 20;  // a shorter list would be load_durations
 constexpr std::int64_t branches_a_phase = 16'384;
 
-// How many were taken. The empty assembly keeps the branch a branch.
+// Number of taken branches. The empty assembly prevents a conversion to conditional moves.
 std::int64_t take(std::uint8_t const* direction, std::int64_t count) {
     std::int64_t taken = 0;
     for (std::int64_t i = 0; i < count; ++i)

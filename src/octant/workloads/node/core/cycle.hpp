@@ -11,7 +11,7 @@
 
 namespace core {
 
-inline constexpr int most_chains = 64;
+inline constexpr int max_chains = 64;
 
 struct alignas(64) Node {
     Node const* next;
@@ -30,7 +30,7 @@ class Cycle {
   public:
     Cycle(octant::Context& context, int chains);  // of the knobs `bytes` and `seed`
 
-    std::array<Node const*, most_chains> at{};  // where each chain is
+    std::array<Node const*, max_chains> at{};  // where each chain is
 
     void count(int chains, std::int64_t loads);  // that each of the first chains followed so many
 
@@ -49,7 +49,7 @@ class Cycle {
     int bits_, chains_;
     Affine f_;
     octant::Buffer<Node> nodes_;
-    std::array<std::uint64_t, most_chains> loads_{};
+    std::array<std::uint64_t, max_chains> loads_{};
 };
 
 }  // namespace core

@@ -6,8 +6,8 @@
 
 namespace core {
 
-inline constexpr long links = 32;          // of each chain in a turn
-inline constexpr int most_elements = 384;  // chains x lanes, in single precision at 512 bits
+inline constexpr long links = 32;         // of each chain in a turn
+inline constexpr int max_elements = 384;  // chains x lanes, in single precision at 512 bits
 
 // `turns` iterations over all chains, whose states are contiguous. Every iteration has `links` operations of each
 // chain.
@@ -143,7 +143,7 @@ void run_chains(void* state, long turns) {
     for (int k = 0; k < chains; ++k) memory[k] = x[k];
 }
 
-// What the timed loops must come to: one element, one operation behind the other.
+// Reference for the timed loops: one element and one operation at a time.
 template <class Op, class Real>
 void one_by_one(void* state, long turns) {
     Real& x = *static_cast<Real*>(state);

@@ -43,7 +43,7 @@ class MemoryLevelParallelism {
         return found;
     }
 
-    explicit MemoryLevelParallelism(octant::Context& context) : context_(context), cycle_(context, most_chains) {}
+    explicit MemoryLevelParallelism(octant::Context& context) : context_(context), cycle_(context, max_chains) {}
 
     void step() {
         for (std::size_t i = 0; i < chains.size(); ++i) {

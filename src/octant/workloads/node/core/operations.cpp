@@ -129,14 +129,14 @@ class Operations {
   private:
     struct alignas(4096) Lane {
         Line table[table_lines];
-        alignas(64) std::byte values[most_elements * sizeof(double)];
-        std::byte firsts[most_elements * sizeof(double)];  // where they begin in each chunk
+        alignas(64) std::byte values[max_elements * sizeof(double)];
+        std::byte firsts[max_elements * sizeof(double)];  // where they begin in each chunk
     };
 
     [[nodiscard]] int elements() const { return loop_.chains * loop_.lanes; }
     [[nodiscard]] int bytes_each() const { return named_.operation.element == Element::single ? 4 : 8; }
 
-    // Where element i begins: full mantissas, and of a comparison zero.
+    // Initial value of element i: a full mantissa, or zero for comparisons.
     void set_first(std::byte* to, int i, Lane const& lane) const {
         auto const put = [to](auto value) { std::memcpy(to, &value, sizeof value); };
         double const real = 1.5 + 0.25 * octant::random_at(static_cast<std::uint64_t>(i), 0);

@@ -54,7 +54,7 @@ class Text {
 };
 
 #if defined(__x86_64__)
-void put_fillers(Text& text, int count, bool additions) {
+void emit_fillers(Text& text, int count, bool additions) {
     for (int i = 0; i < count; ++i)
         if (additions)
             text.put({0x49, 0x01, 0xC8 + i % 4});  // add rcx to r8, r9, r10, r11 by turns
@@ -67,15 +67,15 @@ void put_function(Text& text, int count, bool additions) {
     text.put({0x48, 0x8B, 0x07, 0x48, 0x8B, 0x57, 0x08});  // rax, rdx = pair
     std::size_t const turn = text.size();
     text.put({0x48, 0x8B, 0x00});  // rax = *rax
-    put_fillers(text, count, additions);
+    emit_fillers(text, count, additions);
     text.put({0x48, 0x8B, 0x12});  // rdx = *rdx
-    put_fillers(text, count, additions);
+    emit_fillers(text, count, additions);
     text.put({0x48, 0xFF, 0xCE, 0x0F, 0x85});  // until --rsi == 0
     text.put_word(static_cast<std::uint32_t>(turn - text.size() - 4));
     text.put({0x48, 0x89, 0x07, 0x48, 0x89, 0x57, 0x08, 0xC3});
 }
 #elif defined(__aarch64__)
-void put_fillers(Text& text, int count, bool additions) {
+void emit_fillers(Text& text, int count, bool additions) {
     for (int i = 0; i < count; ++i)
         text.put_word(additions ? 0x8B0D0129U + 0x21U * static_cast<std::uint32_t>(i % 4)  // add x13 to x9 … x12
                                 : 0xD503201FU);
@@ -85,9 +85,9 @@ void put_function(Text& text, int count, bool additions) {
     text.put_word(0xA9400C02);  // ldp x2, x3, [x0]
     std::size_t const turn = text.size();
     text.put_word(0xF9400042);  // ldr x2, [x2]
-    put_fillers(text, count, additions);
+    emit_fillers(text, count, additions);
     text.put_word(0xF9400063);  // ldr x3, [x3]
-    put_fillers(text, count, additions);
+    emit_fillers(text, count, additions);
     text.put_word(0xF1000421);  // subs x1, x1, #1
     auto const back =
         static_cast<std::uint32_t>((static_cast<std::int64_t>(turn) - static_cast<std::int64_t>(text.size())) / 4);

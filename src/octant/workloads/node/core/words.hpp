@@ -16,13 +16,13 @@ struct alignas(64) Line {
     std::uint64_t next = 0;  // an address
 };
 
-// By name. An operation without `run` is not known on this processor.
+// Operations by name. Those without `run` are not available on this processor.
 [[nodiscard]] std::vector<std::pair<std::string, Operation>> word_operations();
 
 // Links the lines in one cycle, so that no stride repeats.
 void link_table(Line (&table)[table_lines]);
 
-// Whether a change of the rounding mode has an effect here, and the mode before is in force again afterwards.
+// Whether a change of the rounding mode has an effect, and the previous mode is restored afterwards.
 [[nodiscard]] bool rounding_changes();
 
 }  // namespace core

@@ -8,7 +8,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-constexpr int parallel_chains = 10;  // fit into the integer registers
+constexpr int word_chains = 10;  // fit into the integer registers
 
 void opaque_word(Word& value) { asm volatile("" : "+r"(value)); }
 
@@ -63,11 +63,11 @@ void plain_words(void* state, long turns) {
 
 // A load each, which an addition of its own chain counts.
 void load_chains(void* state, long turns) {
-    Word x[parallel_chains];
+    Word x[word_chains];
     auto* const memory = static_cast<Word*>(state);
-    Word volatile loaded[parallel_chains];
+    Word volatile loaded[word_chains];
 #pragma GCC unroll 16
-    for (int k = 0; k < parallel_chains; ++k) {
+    for (int k = 0; k < word_chains; ++k) {
         x[k] = memory[k];
         loaded[k] = Plus::c;
     }
@@ -75,12 +75,12 @@ void load_chains(void* state, long turns) {
 #pragma GCC unroll 4
         for (long link = 0; link < links; ++link)
 #pragma GCC unroll 16
-            for (int k = 0; k < parallel_chains; ++k) {
+            for (int k = 0; k < word_chains; ++k) {
                 x[k] += loaded[k];
                 opaque_word(x[k]);
             }
 #pragma GCC unroll 16
-    for (int k = 0; k < parallel_chains; ++k) memory[k] = x[k];
+    for (int k = 0; k < word_chains; ++k) memory[k] = x[k];
 }
 
 // Each addition loads what the one before it stored.
@@ -141,8 +141,7 @@ void change_rounding(void* state, long turns) {
 
 template <class Op>
 Operation both() {
-    return {{run_words<Op, 1>, plain_words<Op>, 1, 1},
-            {run_words<Op, parallel_chains>, plain_words<Op>, parallel_chains, 1}};
+    return {{run_words<Op, 1>, plain_words<Op>, 1, 1}, {run_words<Op, word_chains>, plain_words<Op>, word_chains, 1}};
 }
 
 }  // namespace
@@ -152,8 +151,8 @@ std::vector<std::pair<std::string, Operation>> word_operations() {
     return {{"add", both<Plus>()},
             {"multiply", both<Times>()},
             {"popcount", both<Count>()},
-            {"load", {{run_words<Follow, 1>, plain_words<Follow>, 1, 1}, {load_chains, sums, parallel_chains, 1}}},
-            {"forward", {{forward<1>, sums, 1, 1}, {forward<parallel_chains>, sums, parallel_chains, 1}}},
+            {"load", {{run_words<Follow, 1>, plain_words<Follow>, 1, 1}, {load_chains, sums, word_chains, 1}}},
+            {"forward", {{forward<1>, sums, 1, 1}, {forward<word_chains>, sums, word_chains, 1}}},
             {"nop", {{}, {do_nothing, sums, 1, 1}}},
             {"rounding", {{change_rounding, sums, 1, 1}, {}}}};
 }

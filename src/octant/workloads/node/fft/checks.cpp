@@ -230,7 +230,7 @@ void lose_last_line(Shape const& shape, std::span<Real> out) {
 }
 
 template <class Real>
-void turn_wrongly(Shape const& shape, std::span<Real> out) {
+void falsify_twiddle(Shape const& shape, std::span<Real> out) {
     std::size_t const low = 2 * place_out(shape, 0, 0, shape.line_out() / 4);
     std::size_t const high = 2 * place_out(shape, 0, 0, shape.line_out() / 4 + shape.line_out() / 2);
     for (std::size_t part = 0; part < 2; ++part) {
@@ -268,8 +268,8 @@ template void exchange_factors(Shape const& shape, std::span<double> out);
 template void exchange_factors(Shape const& shape, std::span<float> out);
 template void lose_last_line(Shape const& shape, std::span<double> out);
 template void lose_last_line(Shape const& shape, std::span<float> out);
-template void turn_wrongly(Shape const& shape, std::span<double> out);
-template void turn_wrongly(Shape const& shape, std::span<float> out);
+template void falsify_twiddle(Shape const& shape, std::span<double> out);
+template void falsify_twiddle(Shape const& shape, std::span<float> out);
 template void copy_only(Shape const& shape, std::span<double const> in, std::span<double> out);
 template void copy_only(Shape const& shape, std::span<float const> in, std::span<float> out);
 

@@ -1,5 +1,5 @@
 // What the results of any transform are held against: sums from the definition, tones, Parseval's equation and the
-// inverse. Nothing here knows how they were computed.
+// inverse. They are independent of the algorithm of the transform.
 #pragma once
 
 #include "kernels/fft/reference.hpp"
@@ -16,7 +16,7 @@ using octant::fft::Exact;
 using octant::fft::Number;
 using octant::fft::Shape;
 
-// Where number (row, k) of transform b lies among those that go in, or those that come out.
+// Index of number (row, k) of transform b in the input, or in the output.
 [[nodiscard]] std::size_t place_in(Shape const& shape, std::int64_t b, std::int64_t row, std::int64_t j);
 [[nodiscard]] std::size_t place_out(Shape const& shape, std::int64_t b, std::int64_t row, std::int64_t k);
 
@@ -74,14 +74,14 @@ class Tones {
 template <class Real>
 void plain(Shape const& shape, std::span<Real const> in, std::span<Real> out);
 
-// What a check must see.
+// Faults that a check must detect.
 template <class Real>
 void exchange_factors(Shape const& shape,
                       std::span<Real> out);  // k1 + n1 k2 of each line at k2 + n2 k1, primes reversed
 template <class Real>
 void lose_last_line(Shape const& shape, std::span<Real> out);  // of the last transform
 template <class Real>
-void turn_wrongly(Shape const& shape, std::span<Real> out);  // one twiddle of the last radix-2 stage, n even
+void falsify_twiddle(Shape const& shape, std::span<Real> out);  // one twiddle of the last radix-2 stage, n even
 template <class Real>
 void copy_only(Shape const& shape, std::span<Real const> in, std::span<Real> out);
 

@@ -28,8 +28,8 @@ enum class By { octant, plain, library };
 
 By by_of(std::string const& word) { return word == "octant" ? By::octant : word == "plain" ? By::plain : By::library; }
 
-// What ours does not transform, the oracle transforms back: in n times about the largest prime factor.
-constexpr std::int64_t most_work_of_oracle = std::int64_t{1} << 24;
+// Lengths without a built-in transform are checked by an inverse with a cost of n times the largest prime factor.
+constexpr std::int64_t max_work_of_oracle = std::int64_t{1} << 24;
 
 std::int64_t largest_factor(std::int64_t n) {
     std::int64_t largest = 1;
@@ -45,18 +45,18 @@ void check_length(By by, char const* knob, std::int64_t n) {
         throw Refusal("cannot transform " + std::string(knob) + "=" + std::to_string(n) +
                           " (a prime factor is larger than 5); try " + knob + "=" + next,
                       Exit::wrong_word);
-    if (n > most_work_of_oracle / largest_factor(n))
+    if (n > max_work_of_oracle / largest_factor(n))
         throw Refusal("cannot check " + std::string(knob) + "=" + std::to_string(n) +
                           " (the largest prime factor is too large); try " + knob + "=" + next,
                       Exit::wrong_word);
 }
 
-// What any buffer or sum of bytes is computed of stays far below 2^63.
+// Limits sizes so that sums of bytes stay far below 2^63.
 void check_product(Shape const& shape) {
-    constexpr double most_numbers = 1ULL << 48U;
+    constexpr double max_numbers = 1ULL << 48U;
     if (static_cast<double>(shape.n) * static_cast<double>(std::max<std::int64_t>(shape.rows, 1)) *
             static_cast<double>(shape.batch) >
-        most_numbers)
+        max_numbers)
         throw Refusal("cannot transform n=" + std::to_string(shape.n) + " rows=" + std::to_string(shape.rows) +
                           " batch=" + std::to_string(shape.batch) +
                           " (more than 2^48 elements per thread); try a smaller n=",
@@ -112,7 +112,7 @@ struct Job {
         if (by == By::library) fill_all(context);  // planning may overwrite them
     }
 
-    // To whole lines of the cache, so that each thread's arrays are aligned.
+    // Rounds up to whole cache lines, so that the arrays of each thread are aligned.
     static std::size_t padded(std::int64_t parts) { return static_cast<std::size_t>((parts + 15) / 16 * 16); }
 
     std::optional<octant::fft::TransformOf<Real>> made(Context& context) {
@@ -206,7 +206,7 @@ struct Job {
         if (spoilt == parseval) fft::lose_last_line(shape, numbers);
         keep(parseval, fft::error_of_parseval(sides(lane)));
         forward(lane);
-        if (spoilt == inverse) fft::turn_wrongly(shape, numbers);
+        if (spoilt == inverse) fft::falsify_twiddle(shape, numbers);
         keep(inverse, fft::error_of_inverse(sides(lane)));
         fft::Tones const of(shape, seed);
         fill_with(lane, of);

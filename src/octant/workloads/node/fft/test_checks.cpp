@@ -74,7 +74,9 @@ void wrong_transforms(octant::Checks& checks) {
         fft::exchange_factors(s, out);
     };
     auto const loses = [](Shape const& s, std::span<Real const>, std::span<Real> out) { fft::lose_last_line(s, out); };
-    auto const twiddle = [](Shape const& s, std::span<Real const>, std::span<Real> out) { fft::turn_wrongly(s, out); };
+    auto const twiddle = [](Shape const& s, std::span<Real const>, std::span<Real> out) {
+        fft::falsify_twiddle(s, out);
+    };
     for (Shape const shape : {Shape{.n = 64}, Shape{.n = 60}}) {
         for (Spoil<Real> const& spoil : {Spoil<Real>(copies), Spoil<Real>(conjugate<Real>), Spoil<Real>(factors)}) {
             Errors const found = errors<Real>(shape, spoil);

@@ -45,8 +45,8 @@ using Any = std::variant<Problem<double>, Problem<float>, Problem<std::complex<d
 
 // The timed call.
 template <class T>
-void multiply(blas::Gemm<T> const& gemm, int how_a, int how_b, T alpha, T beta, Problem<T> const& problem) {
-    gemm(blas::row_major, how_a, how_b, problem.n, problem.n, problem.n, alpha, problem.a.data(), problem.leading,
+void multiply(blas::Gemm<T> const& gemm, int trans_a, int trans_b, T alpha, T beta, Problem<T> const& problem) {
+    gemm(blas::row_major, trans_a, trans_b, problem.n, problem.n, problem.n, alpha, problem.a.data(), problem.leading,
          problem.b.data(), problem.leading, beta, problem.c.data(), problem.leading);
 }
 
@@ -81,8 +81,8 @@ class Gemm {
 
     explicit Gemm(Context& context)
         : context_(context),
-          how_a_(transpose_of(context.knobs.word("op")[0])),
-          how_b_(transpose_of(context.knobs.word("op")[1])),
+          trans_a_(transpose_of(context.knobs.word("op")[0])),
+          trans_b_(transpose_of(context.knobs.word("op")[1])),
           beta_(std::stod(context.knobs.word("beta"))),
           problem_(make(context)) {
         std::visit(
@@ -122,14 +122,14 @@ class Gemm {
     }
 
     octant::Results verify() {
-        start_again(beta_ == 0);
+        reset_result(beta_ == 0);
         multiply_by(1, beta_);
         if (spoilt_ == 0) spoil();
         double const error =
             std::visit([&](auto const& problem) { return octant::freivalds(product(problem, 1, beta_)); }, problem_);
         double const alpha = static_cast<float>(octant::random_at(0, stream_of_factors));  // the same in all precisions
         double const beta = static_cast<float>(octant::random_at(1, stream_of_factors));
-        start_again(false);
+        reset_result(false);
         multiply_by(alpha, beta);
         if (spoilt_ == 1) spoil();
         double const residual = std::visit(
@@ -156,8 +156,8 @@ class Gemm {
         std::visit(
             [&]<class T>(Problem<T> const& problem) {
                 using Real = typename octant::RealOf<T>::type;
-                multiply<T>(library_.gemm<T>(), how_a_, how_b_, T(static_cast<Real>(alpha)), T(static_cast<Real>(beta)),
-                            problem);
+                multiply<T>(library_.gemm<T>(), trans_a_, trans_b_, T(static_cast<Real>(alpha)),
+                            T(static_cast<Real>(beta)), problem);
             },
             problem_);
     }
@@ -176,7 +176,7 @@ class Gemm {
     }
 
     // C as it is made at first; or with NaNs, which a product that does not keep C must not read.
-    void start_again(bool cleared) {
+    void reset_result(bool cleared) {
         std::visit(
             [&]<class T>(Problem<T>& problem) {
                 if (cleared)
@@ -197,7 +197,7 @@ class Gemm {
     }
 
     Context& context_;
-    int how_a_, how_b_;
+    int trans_a_, trans_b_;
     double beta_;
     blas::Library library_;
     Any problem_;

@@ -15,22 +15,22 @@ using octant::Refusal;
 // The LAPACK of the system, for its BLAS.
 constexpr char const* lapack_of_system = "liblapack.so.3";
 
-constexpr std::int64_t most_rows = 46'340;
+constexpr std::int64_t max_rows = 46'340;
 
 // Rows of the largest matrix for which integers of that width count the work space.
 template <class Routine>
-constexpr std::int64_t most_rows_of(bool wide) {
-    std::int64_t n = most_rows;
+constexpr std::int64_t max_rows_of(bool wide) {
+    std::int64_t n = max_rows;
     while (!wide && Routine::work(n) > std::numeric_limits<std::int32_t>::max()) --n;
     return n;
 }
-static_assert(most_rows_of<lapack::Svd>(false) == 23'169 && most_rows_of<lapack::Svd>(true) == most_rows);
-static_assert(most_rows_of<lapack::Eigenvectors>(false) == 32'766 && most_rows_of<lapack::Lu>(false) == most_rows);
+static_assert(max_rows_of<lapack::Svd>(false) == 23'169 && max_rows_of<lapack::Svd>(true) == max_rows);
+static_assert(max_rows_of<lapack::Eigenvectors>(false) == 32'766 && max_rows_of<lapack::Lu>(false) == max_rows);
 
 octant::KernelInfo declared() {
     using octant::KnobKind;
     return {
-        .knobs = {{"n", KnobKind::integer, "512", "matrix order", {}, 2, most_rows},
+        .knobs = {{"n", KnobKind::integer, "512", "matrix order", {}, 2, max_rows},
                   {"library", KnobKind::word, "openblas", "LAPACK library: openblas, mkl, system, numpy, or a path"},
                   {"isa", KnobKind::word, "native", "instruction set requested from the library",
                    octant::blas::instruction_sets()}},
@@ -61,7 +61,7 @@ class Solver {
         if (!has_routine())
             throw Refusal("cannot use library=" + name + " (the library has no LAPACK); try library=openblas",
                           Exit::not_supported);
-        if (std::int64_t const most = most_rows_of<Routine>(library_.wide); static_cast<std::int64_t>(n_) > most)
+        if (std::int64_t const most = max_rows_of<Routine>(library_.wide); static_cast<std::int64_t>(n_) > most)
             throw Refusal("cannot use " + context_.knobs.word("routine") + " of LAPACK for n=" + std::to_string(n_) +
                               " (the work space exceeds 32-bit integers); try n=" + std::to_string(most) +
                               ", or a library with 64-bit integers, e.g. library=numpy",

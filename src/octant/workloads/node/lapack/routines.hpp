@@ -1,4 +1,4 @@
-// What is factorised, by which function of LAPACK, how many operations that counts, and how the answer is checked.
+// Factorisations: matrix, LAPACK function, operation count, and check of the result.
 #pragma once
 
 #include "blas/blas.hpp"
@@ -76,7 +76,7 @@ class Qr : public SmallWork {
     Vector factors_, work_;
 };
 
-// Of a symmetric matrix with the eigenvalues 1 … n, with its eigenvectors or without.
+// Eigenvalues of a symmetric matrix with the eigenvalues 1 … n, with or without eigenvectors.
 class Eigen {
   public:
     static constexpr char const* function = "dsyevd_";
@@ -110,7 +110,7 @@ struct Eigenvectors : Eigen {
     Eigenvectors(octant::blas::Library const& library, std::size_t n) : Eigen(library, n, true) {}
 };
 
-// Of a matrix with the singular values 1 … n, with all singular vectors.
+// Singular value decomposition of a matrix with the singular values 1 … n.
 class Svd {
   public:
     static constexpr char const* function = "dgesdd_";

@@ -21,7 +21,7 @@ void fill_with_spectrum(Matrix a, bool symmetric) {
     }
 }
 
-// Of vectors that should be orthogonal: V' V x from x.
+// Deviation from orthogonality: difference of V' V x from x.
 double from_orthogonal(Matrix vectors) {
     Vector const x = random_vector(vectors.n, stream_of_x);
     return difference(times(vectors, times(vectors, x), Part::whole, true), x, 1);

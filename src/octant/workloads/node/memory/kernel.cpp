@@ -86,8 +86,8 @@ class Release {
         std::int64_t wrong = region_.wrong(3);
         region_.release();
         std::int64_t counted_bytes = resident().bytes - before.bytes;
-        bool const given_back = way != Way::free_below_held && way != Way::lazy;
-        if (fault_ == 1) counted_bytes = given_back ? bytes_ : 0;  // as if somebody had not looked
+        bool const is_released = way != Way::free_below_held && way != Way::lazy;
+        if (fault_ == 1) counted_bytes = is_released ? bytes_ : 0;  // injected fault
         double const off = std::fabs(static_cast<double>(counted_bytes - region_.there()));
         region_.take();
         region_.write(4);
@@ -114,7 +114,7 @@ class Release {
 
 constexpr std::array names{"text", "data", "heap", "mapping", "stack", "thread stack"};
 
-class OnLargePages {
+class SegmentPages {
   public:
     enum Phases : std::size_t { touch };
     static octant::KernelInfo info() {
@@ -122,7 +122,7 @@ class OnLargePages {
         for (char const* name : names) readings.push_back({name, "1"});
         return info_with({"touch"}, readings);
     }
-    explicit OnLargePages(octant::Context& context)
+    explicit SegmentPages(octant::Context& context)
         : context_(context), bytes_(static_cast<std::size_t>(context.knobs.integer("bytes"))) {
         context.claim_outside(static_cast<double>(bytes_) * 1.1 + static_cast<double>(data_bytes + stack_bytes));
         std::string const& word = context.knobs.word("thp");
@@ -151,7 +151,7 @@ class OnLargePages {
         return {};
     }
 
-    // What a large page is said to be has to be there as a whole: smaps counts no more than all that is there.
+    // Memory on large pages must be resident: smaps cannot count more large-page memory than resident memory.
     octant::Results verify() {
         double beyond = 0;
         std::int64_t const wrong = go([](std::function<void()> const& write) { write(); },
@@ -169,7 +169,7 @@ class OnLargePages {
   private:
     std::int64_t go(std::function<void(std::function<void()> const&)> const& touched,
                     std::function<void(Segment const&)> const& look) {
-        return go_through(request_, bytes_, touched, look);
+        return test_segments(request_, bytes_, touched, look);
     }
     static double share_of(octant::PageResidency const& given) {
         return static_cast<double>(given.huge_bytes) /
@@ -193,5 +193,5 @@ int main(int argc, char** argv) {
         {octant::row<Release<Way::free_below_held>>("free-below-held"), octant::row<Release<Way::free>>("free"),
          octant::row<Release<Way::trim>>("trim"), octant::row<Release<Way::unmap>>("unmap"),
          octant::row<Release<Way::lazy>>("madv-free"), octant::row<Release<Way::dontneed>>("madv-dontneed"),
-         octant::row<OnLargePages>("segments")});
+         octant::row<SegmentPages>("segments")});
 }

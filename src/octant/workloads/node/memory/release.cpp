@@ -18,25 +18,25 @@ namespace memory {
 
 Resident resident() {
     Resident found;
-    bool is_there = false;
+    bool exists = false;
     std::ifstream rollup("/proc/self/smaps_rollup");
     for (std::string line; std::getline(rollup, line);) {
         long kib = 0;
         if (std::sscanf(line.c_str(), "Rss: %ld kB", &kib) == 1) {
             found.bytes = kib * std::int64_t{1024};
-            is_there = true;
+            exists = true;
         }
         if (std::sscanf(line.c_str(), "LazyFree: %ld kB", &kib) == 1) found.lazy = kib * std::int64_t{1024};
     }
-    if (!is_there)
+    if (!exists)
         throw octant::Refusal(
             "cannot read the resident memory (/proc/self/smaps_rollup is not available); use Linux 4.14 or later",
             octant::Exit::not_supported);
     return found;
 }
 
-// A piece of which a page is not mapped is looked at in halves.
-std::int64_t bytes_there(std::byte const* begin, std::byte const* end) {
+// Counts resident pages with mincore(). It fails if a page is not mapped: the range is then divided into halves.
+std::int64_t resident_bytes_of(std::byte const* begin, std::byte const* end) {
     auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     auto const first = reinterpret_cast<std::uintptr_t>(begin) / page * page;
     std::size_t const pages = (reinterpret_cast<std::uintptr_t>(end) - first + page - 1) / page;
@@ -45,7 +45,7 @@ std::int64_t bytes_there(std::byte const* begin, std::byte const* end) {
     if (pages == 0) return 0;
     if (mincore(address, pages * page, found.data()) != 0) {
         std::byte const* const middle = address + pages / 2 * page;
-        return pages == 1 ? 0 : bytes_there(address, middle) + bytes_there(middle, end);
+        return pages == 1 ? 0 : resident_bytes_of(address, middle) + resident_bytes_of(middle, end);
     }
     auto const there = std::ranges::count_if(found, [](unsigned char one) { return (one & 1U) != 0; });
     return static_cast<std::int64_t>(there) * static_cast<std::int64_t>(page);

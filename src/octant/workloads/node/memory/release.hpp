@@ -13,10 +13,10 @@ struct Resident {  // as the kernel counts it
     std::int64_t lazy = 0;  // of them, the kernel may take at any time (MADV_FREE)
 };
 
-[[nodiscard]] Resident resident();  // throws Refusal: the kernel does not say
+[[nodiscard]] Resident resident();  // throws Refusal if the kernel does not report it
 
-// Whether a page is there, by the page table and not by the kernel's counters; of what is not mapped none is.
-[[nodiscard]] std::int64_t bytes_there(std::byte const* begin, std::byte const* end);
+// Bytes of resident pages, by the page table and not by the kernel's counters; unmapped pages are not resident.
+[[nodiscard]] std::int64_t resident_bytes_of(std::byte const* begin, std::byte const* end);
 
 enum class Way { free_below_held, free, trim, unmap, lazy, dontneed };  // from `unmap` on of one mapping
 
@@ -26,7 +26,7 @@ class Region {  // `bytes` in blocks from malloc, or in one mapping
     Region(Region const&) = delete;
     Region& operator=(Region const&) = delete;
     ~Region();
-    // What it takes, with the allocator's words and a pointer to each block.
+    // Memory in use, with the overhead of the allocator and a pointer to each block.
     [[nodiscard]] static double bytes_for(Way way, std::int64_t bytes, std::int64_t block) noexcept;
 
     void take();                                                 // throws Refusal; touches nothing
@@ -36,7 +36,7 @@ class Region {  // `bytes` in blocks from malloc, or in one mapping
     void end();          // all of it goes, also what a way keeps
     void spoil() const;  // a page
 
-    [[nodiscard]] std::int64_t there() const { return bytes_there(begin_, end_); }  // of where it is, or was
+    [[nodiscard]] std::int64_t there() const { return resident_bytes_of(begin_, end_); }  // of where it is, or was
 
   private:
     [[nodiscard]] static bool maps(Way way) noexcept { return way >= Way::unmap; }

@@ -35,8 +35,8 @@ std::string advised(std::span<std::byte> bytes, int advice) {
     return madvise(bytes.data() + (first - begin), last - first, advice) == 0 ? "" : std::strerror(errno);
 }
 
-// Else what one round moved to large pages is on them in the next, whatever that asks for.
-void give_back(std::span<std::byte> bytes) {
+// Otherwise pages that one round moved to large pages would stay there in the next round.
+void release_pages(std::span<std::byte> bytes) {
     auto const size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
     std::uintptr_t const first = (begin + size - 1) / size * size, last = (begin + bytes.size()) / size * size;
@@ -45,7 +45,7 @@ void give_back(std::span<std::byte> bytes) {
                               "); do not lock the memory of the process");
 }
 
-// Writes, asks, looks and compares: the same for each segment.
+// Writes a segment, requests large pages, reads the page sizes and compares the contents: the same for each segment.
 class Round {
   public:
     Round(Request request, Touch const& touch, Look const& look) : request_(request), touch_(touch), look_(look) {}
@@ -60,8 +60,8 @@ class Round {
         look_(segment);
         for (std::size_t at = 0; at < bytes.size(); at += page) wrong_ += bytes[at] == mark_of(at) ? 0 : 1;
     }
-    // What is there already and may not be written.
-    void go_through_text() {
+    // The text segment, which exists and is read-only.
+    void test_text() {
         auto* const first = const_cast<char*>(&__executable_start);
         Segment segment{"text", {reinterpret_cast<std::byte*>(first), static_cast<std::size_t>(&etext - first)}, {}};
         if (request_ == Request::madvise) segment.refused = advised(segment.bytes, MADV_HUGEPAGE);
@@ -83,8 +83,8 @@ struct Free {
 };
 using Block = std::unique_ptr<std::byte, Free>;  // of malloc
 
-// As what malloc has for small objects: it moves the end of the heap, here for one of all the bytes.
-void go_through_heap(Round& round, std::size_t bytes) {
+// The heap, as malloc uses it for small objects: here one object of all bytes moves the end of the heap.
+void test_heap(Round& round, std::size_t bytes) {
     constexpr int usual_maps = 65536;
     mallopt(M_MMAP_MAX, 0);
     Block block(static_cast<std::byte*>(std::malloc(bytes)));
@@ -96,13 +96,13 @@ void go_through_heap(Round& round, std::size_t bytes) {
     malloc_trim(0);
 }
 
-void go_through_mapping(Round& round, std::size_t bytes) {
+void test_mapping(Round& round, std::size_t bytes) {
     Block const mapping(static_cast<std::byte*>(std::malloc(bytes)));  // so large that malloc maps it
     if (mapping == nullptr) throw octant::Refusal("cannot allocate memory (malloc failed); try a smaller bytes=");
     round.go("mapping", {mapping.get(), bytes});
 }
 
-[[gnu::noinline]] void go_through_stack(Round& round, char const* name) {
+[[gnu::noinline]] void test_stack(Round& round, char const* name) {
     std::array<std::byte, stack_bytes> deep;  // NOLINT: not initialised, the round writes it
     round.go(name, deep);
 }
@@ -115,7 +115,7 @@ struct OnThread {
 void* run_on_thread(void* given) {
     auto* const one = static_cast<OnThread*>(given);
     try {
-        go_through_stack(one->round, "thread stack");
+        test_stack(one->round, "thread stack");
     } catch (...) {
         one->failed = std::current_exception();
     }
@@ -123,7 +123,7 @@ void* run_on_thread(void* given) {
 }
 
 // A stack that a program lays out itself begins where a large page does; that of the main thread grows page by page.
-void go_through_thread_stack(Round& round) {
+void test_thread_stack(Round& round) {
     constexpr std::size_t bytes = 4 * stack_bytes;
     void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) throw octant::Refusal("cannot map a stack (out of memory); try again");
@@ -144,16 +144,16 @@ void go_through_thread_stack(Round& round) {
 
 }  // namespace
 
-std::int64_t go_through(Request request, std::size_t bytes, Touch const& touch, Look const& look) {
-    static std::array<std::byte, data_bytes> data;  // the segment itself is what is looked at
+std::int64_t test_segments(Request request, std::size_t bytes, Touch const& touch, Look const& look) {
+    static std::array<std::byte, data_bytes> data;  // part of the segment that is examined
     Round round(request, touch, look);
-    round.go_through_text();
+    round.test_text();
     round.go("data", std::span(data).first(std::min(bytes, data_bytes)));
-    go_through_heap(round, bytes);
-    go_through_mapping(round, bytes);
-    go_through_stack(round, "stack");
-    go_through_thread_stack(round);
-    give_back(data);
+    test_heap(round, bytes);
+    test_mapping(round, bytes);
+    test_stack(round, "stack");
+    test_thread_stack(round);
+    release_pages(data);
     return round.wrong();
 }
 

@@ -1,4 +1,4 @@
-// A fixed quantum of work, over and over: what is slower than the usual one was taken by somebody else.
+// Repeats a fixed quantum of work: time above that of an undisturbed quantum is noise.
 #include "octant/kernel.hpp"
 
 #include <sched.h>
@@ -33,7 +33,7 @@ class Noise {
                            800,
                            1'000'000'000}},
                 .sample_ns = 0,  // every quantum is a sample
-                // What is rare needs time, however steady the quantum is.
+                // Rare interruptions need measuring time, even if the quantum is steady.
                 .defaults = {{"seconds", "0.5"}, {"samples", "100000"}, {"precision", "0"}}};
     }
 
@@ -66,7 +66,7 @@ class Noise {
         return {{"difference from additions x quanta", worst, "1", 0}};
     }
 
-    // Of all threads together, those before the first sample among them.
+    // Quanta of all threads, including those before the first sample.
     [[nodiscard]] octant::Results results() const {
         std::int64_t quanta = 0, moves = 0;
         for (Lane const& lane : lanes_) quanta += static_cast<std::int64_t>(lane.quanta), moves += lane.moves;

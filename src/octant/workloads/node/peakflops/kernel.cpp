@@ -16,7 +16,7 @@ using octant::Context;
 using octant::Refusal;
 
 constexpr long turns_a_chunk = 10'000;  // filling the registers takes 1 % of 2000 turns
-constexpr int most_values = 24 * 16;    // chains x lanes, in single precision at 512 bits
+constexpr int max_values = 24 * 16;     // chains x lanes, in single precision at 512 bits
 
 struct Width {
     std::string name;
@@ -92,8 +92,8 @@ class PeakFlops {
 
   private:
     struct alignas(64) State {
-        double doubles[most_values] = {};
-        float singles[most_values] = {};
+        double doubles[max_values] = {};
+        float singles[max_values] = {};
     };
     void turn(int lane, peakflops::Loop<double> peakflops::Set<double>::*doubles,
               peakflops::Loop<float> peakflops::Set<float>::*singles) {

@@ -24,8 +24,8 @@ using Word = std::uint64_t;
 constexpr std::int64_t steps = 32;
 constexpr std::int64_t updates = steps * static_cast<std::int64_t>(streams);
 constexpr Word apart = Word{1} << 40U;  // streams never overlap: no measurement takes 2^40 steps
-constexpr std::size_t most_ahead = 512;
-constexpr std::size_t slots = most_ahead / streams + 1;  // of a ring: the step that is applied, and those ahead of it
+constexpr std::size_t max_ahead = 512;
+constexpr std::size_t slots = max_ahead / streams + 1;  // of a ring: the step that is applied, and those ahead of it
 
 // The sequence of a lane: its numbers are made a step of 128 at a time, some steps before they are applied.
 struct alignas(128) Lane {  // two lanes never share a cache line
@@ -66,7 +66,7 @@ void update_one_by_one(Word* __restrict table, Word mask, Word& at) {
     at = a;
 }
 
-// The word of each number is asked for while the number `ahead` places before is applied.
+// The word of each number is prefetched while the number `ahead` places before is applied.
 void update_prefetched(octant::hpcc::Words<Polynomial> words, Lane& lane, Make make, std::size_t ahead) {
     std::size_t const steps_ahead = (ahead + streams - 1) / streams, within = ahead % streams;
     for (std::int64_t step = 0; step < steps; ++step) {
@@ -179,23 +179,23 @@ class RandomAccess {
 
     void choose() {
         constexpr std::array<std::size_t, 3> known{16, 64, 128};
-        std::array<double, known.size()> least_s{};
-        least_s.fill(std::numeric_limits<double>::infinity());
+        std::array<double, known.size()> min_s{};
+        min_s.fill(std::numeric_limits<double>::infinity());
         for (int turn = 0; turn < 3; ++turn)
             for (std::size_t i = 0; i < known.size(); ++i) {
-                place_ahead(known[i]);
+                set_prefetch_distance(known[i]);
                 double const took_s = context_.seconds_of([&] {
                     context_.on_each_thread([&](int lane) {
                         for (std::int64_t index = 0; index < trial_chunks; ++index) chunk(lane, index);
                     });
                 });
-                least_s[i] = std::min(least_s[i], took_s);
+                min_s[i] = std::min(min_s[i], took_s);
             }
-        for (double& one : least_s) one = context_.group.max(one);
-        place_ahead(known[static_cast<std::size_t>(std::ranges::min_element(least_s) - least_s.begin())]);
+        for (double& one : min_s) one = context_.group.max(one);
+        set_prefetch_distance(known[static_cast<std::size_t>(std::ranges::min_element(min_s) - min_s.begin())]);
     }
     // The sequence goes on where it is: one that began again would find its words in the caches.
-    void place_ahead(std::size_t ahead) {
+    void set_prefetch_distance(std::size_t ahead) {
         ahead_ = ahead;
         context_.on_each_thread([&](int lane) { make_first(lane); });
     }
@@ -237,7 +237,7 @@ class RandomAccess {
 
     Context& context_;
     bool single_, prefetches_;
-    std::size_t ahead_ = 0;  // updates between asking for a word and its update; 0: nothing is asked for
+    std::size_t ahead_ = 0;  // updates between the prefetch of a word and its update; 0: no prefetch
     std::size_t words_;
     Buffer<Word> table_;
     std::vector<Lane> lanes_;

@@ -33,7 +33,7 @@ void pass(Context const& context, Grid<Real>& grid) {
 
 namespace {
 
-constexpr std::ptrdiff_t edge = 64, least_steps = 20, small_tile = 20;
+constexpr std::ptrdiff_t edge = 64, min_steps = 20, small_tile = 20;
 constexpr std::ptrdiff_t wave_edge = 80, few_steps = 4;  // at most 8, so that a part in the middle feels no border
 
 template <class Real>
@@ -87,7 +87,7 @@ double worst_of_small(Way<Real> const& way, bool spoilt) {
     Box const all{{0, 0, 0}, {edge - 1, edge - 1, edge - 1}};
     Reference<Real> reference(all, start);
     begin(way.context, check.grid, start, way.levels);
-    std::ptrdiff_t const passes = passes_of(way.plan, least_steps);
+    std::ptrdiff_t const passes = passes_of(way.plan, min_steps);
     for (std::ptrdiff_t i = 0; i < passes; ++i) {
         pass(way.context, check.grid);
         if (spoilt && i == passes / 2) make_stale(check.grid);
@@ -112,7 +112,7 @@ std::vector<std::array<std::ptrdiff_t, 3>> places_of(Size size, Plan const& plan
             {size.x / 3, std::max<std::ptrdiff_t>(0, y - reach), size.z / 2}};
 }
 
-// From the start again; each place from all that it can depend on after so few steps.
+// Recomputes places from the start, each from all points that it can depend on after few steps.
 template <class Real>
 double worst_of_timed(Way<Real> const& way, Grid<Real>& grid, bool spoilt) {
     Size const size = grid.shape().size;
@@ -132,7 +132,7 @@ double worst_of_timed(Way<Real> const& way, Grid<Real>& grid, bool spoilt) {
     return worst;
 }
 
-// In the middle, as far as no border is felt.
+// Compares the middle, as far as the borders have no influence.
 template <class Real>
 double worst_of_wave(Way<Real> const& way, bool spoilt) {
     Size const size{wave_edge, wave_edge, wave_edge};
@@ -166,7 +166,7 @@ double unlike_their_mirror(Way<Real> const& way, bool spoilt) {
     Size const size{edge, edge, edge};
     CheckGrid<Real> check(way, size);
     begin(way.context, check.grid, Mirrored{{size}}, way.levels);
-    for (std::ptrdiff_t i = 0; i < passes_of(way.plan, least_steps); ++i) pass(way.context, check.grid);
+    for (std::ptrdiff_t i = 0; i < passes_of(way.plan, min_steps); ++i) pass(way.context, check.grid);
     if (spoilt) {
         Real& one = check.grid.value(edge / 3, edge - 1, edge / 2);
         one = std::nextafter(one, std::numeric_limits<Real>::infinity());

@@ -1,4 +1,4 @@
-// Whether a way of going through a grid gives the right values: small grids of its own, and the one that was timed.
+// Checks of an update scheme: on small separate grids, and on the timed grid.
 #pragma once
 
 #include "grid.hpp"
@@ -21,7 +21,7 @@ struct Way {
     bool asks;
 };
 
-// Every check; `spoilt` is one whose values are falsified before they are looked at.
+// Every check; `spoilt` is one whose values are falsified before the comparison.
 template <class Real>
 [[nodiscard]] octant::Results checks(Way<Real> const& way, Grid<Real>& timed, std::size_t spoilt);
 

@@ -69,7 +69,7 @@ class Grid {
         return factor_[shape_.at(x, y, z)];
     }
 
-    // What a lane works on: it touches these first.
+    // Points of a lane, which it also touches first.
     [[nodiscard]] std::vector<Part> parts(int lane) const;
     // A lane's part of a pass; all lanes at the same time.
     void pass(int lane);

@@ -22,7 +22,7 @@ struct Rows {
     Real const* factor;            // v² dt² / h²
     std::ptrdiff_t count, points;  // rows; points of a row, whole vectors
     std::ptrdiff_t pitch, plane;   // elements to the next row, to the next plane
-    std::ptrdiff_t ahead;          // elements; how far ahead what comes from memory is asked for
+    std::ptrdiff_t ahead;          // prefetch distance in elements
 };
 template <class Real>
 using Update = void (*)(Rows<Real> const&);

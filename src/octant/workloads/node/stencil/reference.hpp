@@ -34,13 +34,13 @@ class Reference {
         old_.assign(all, 0);
         factor_.assign(all, 0);
         each(box, [&](std::ptrdiff_t x, std::ptrdiff_t y, std::ptrdiff_t z) {
-            // As the grid has them: rounded to its precision.
+            // Rounded to the precision of the grid.
             now_[index(x, y, z)] = static_cast<Real>(start.value(x, y, z, 0));
             old_[index(x, y, z)] = static_cast<Real>(start.value(x, y, z, 1));
             factor_[index(x, y, z)] = static_cast<Real>(start.factor(x, y, z));
         });
     }
-    // Of the points in a part of the box; points around the box count as zero.
+    // Updates the points in a part of the box; points outside of the box are zero.
     void step(Box const& part) {
         std::ptrdiff_t const strides[] = {1, extent_[0], extent_[0] * extent_[1]};
         each(part, [&](std::ptrdiff_t x, std::ptrdiff_t y, std::ptrdiff_t z) {

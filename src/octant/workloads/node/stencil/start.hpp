@@ -1,4 +1,4 @@
-// What the grids begin with: two levels and the factor v² dt² / h² of every point.
+// Initial values of the grids: two levels, and the factor v² dt² / h² of every point.
 #pragma once
 
 #include "grid.hpp"

@@ -13,10 +13,10 @@ namespace {
 
 using octant::Context;
 
-constexpr std::ptrdiff_t block = 64;          // doubles that lengths are multiples of
-constexpr std::ptrdiff_t most_piece = 65536;  // doubles of a chunk and array
-constexpr double trial_s = 1e-3;              // that a trial of a way to store lasts at least
-constexpr int least_trials = 5, most_trials = 20;
+constexpr std::ptrdiff_t block = 64;         // doubles that lengths are multiples of
+constexpr std::ptrdiff_t max_piece = 65536;  // doubles of a chunk and array
+constexpr double trial_s = 1e-3;             // that a trial of a way to store lasts at least
+constexpr int min_trials = 5, max_trials = 20;
 constexpr double enough_s = 0.25;  // of all trials beyond the least number, but no longer than a point may take
 
 class Contiguous {
@@ -47,16 +47,16 @@ class Contiguous {
     // choice.
     void set_up() {
         if (candidates_.size() == 1) return;
-        std::vector<double> least_s(candidates_.size(), std::numeric_limits<double>::infinity());
-        double const most_s = std::min(enough_s, context_.knobs.real("seconds"));
+        std::vector<double> min_s(candidates_.size(), std::numeric_limits<double>::infinity());
+        double const max_s = std::min(enough_s, context_.knobs.real("seconds"));
         double spent_s = 0;
-        for (int trial = 0; trial < least_trials || (trial < most_trials && spent_s < most_s); ++trial)
+        for (int trial = 0; trial < min_trials || (trial < max_trials && spent_s < max_s); ++trial)
             spent_s += context_.seconds_of([&] {
                 for (std::size_t i = 0; i < candidates_.size(); ++i)
-                    least_s[i] = std::min(least_s[i], seconds_of_a_pass(candidates_[i]));
+                    min_s[i] = std::min(min_s[i], seconds_of_a_pass(candidates_[i]));
             });
-        for (double& one : least_s) one = context_.group.max(one);
-        use(candidates_[static_cast<std::size_t>(std::ranges::min_element(least_s) - least_s.begin())]);
+        for (double& one : min_s) one = context_.group.max(one);
+        use(candidates_[static_cast<std::size_t>(std::ranges::min_element(min_s) - min_s.begin())]);
         context_.notes.emplace_back("store", now_.name);
     }
 
@@ -78,7 +78,7 @@ class Contiguous {
 
     // Every element, or every piece's sum, against the plain expression.
     octant::Results verify() {
-        if (!corrupted_) redo(piece_);
+        if (!corrupted_) recompute(piece_);
         std::vector<double> worst(lanes_.size(), 0.0), guards(lanes_.size(), 0.0);
         context_.on_each_thread([&](int lane) {
             auto const l = static_cast<std::size_t>(lane);
@@ -99,7 +99,7 @@ class Contiguous {
 
     // Each call ends a line too early, or what comes last a line too late.
     void corrupt(std::size_t check) {
-        redo(check == 0 ? piece_ - (kind_.has_a() ? line : block) : piece_ + line);
+        recompute(check == 0 ? piece_ - (kind_.has_a() ? line : block) : piece_ + line);
         corrupted_ = true;
     }
 
@@ -128,14 +128,14 @@ class Contiguous {
     [[nodiscard]] std::ptrdiff_t elements() const {  // of a part
         return context_.knobs.integer("bytes") / (8 * kind_.arrays * parts());
     }
-    // As many equal pieces as fill the part: the chunks cover what was asked for.
-    [[nodiscard]] std::ptrdiff_t pieces() const { return (elements() - 1) / most_piece + 1; }
+    // Equal pieces that fill the part completely, so that the chunks cover the requested bytes.
+    [[nodiscard]] std::ptrdiff_t pieces() const { return (elements() - 1) / max_piece + 1; }
     [[nodiscard]] std::ptrdiff_t skew(int number) const {
         std::string const& align = context_.knobs.word("align");
         return (align == "page" ? 0 : std::stoi(align) / 8) + number * doubles(context_, "offset");
     }
 
-    // Of shared data each lane touches an equal part first, and begins to read there.
+    // For shared data, each lane first touches an equal part, and begins to read there.
     void set_up_lane(int lane) {
         Lane& mine = lanes_[static_cast<std::size_t>(lane)];
         int const part = shared_ ? 0 : lane;
@@ -175,7 +175,7 @@ class Contiguous {
 
     // Runs every chunk of every lane once, over results that were wiped, with `n` elements a call; compares the sums
     // where there is only a sum.
-    void redo(std::ptrdiff_t n) {
+    void recompute(std::ptrdiff_t n) {
         context_.on_each_thread([&](int lane) {
             Lane& mine = lanes_[static_cast<std::size_t>(lane)];
             bool const updates = kind_.has_a() && kind_.arrays_allocated == 0;

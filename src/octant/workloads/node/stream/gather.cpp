@@ -15,7 +15,7 @@ namespace {
 using octant::Context;
 using Index = std::uint32_t;
 
-constexpr std::ptrdiff_t most_piece = 65536;  // loads of a chunk; pieces are whole pages
+constexpr std::ptrdiff_t max_piece = 65536;  // loads of a chunk; pieces are whole pages
 
 class Gather {
   public:
@@ -25,10 +25,10 @@ class Gather {
         : context_(context),
           ahead_(doubles(context, "prefetch")),
           loop_(gathered_loads(ahead_ > 0)),
-          pieces_((elements(context) - 1) / most_piece + 1),
+          pieces_((elements(context) - 1) / max_piece + 1),
           piece_(std::max(page, elements(context) / pieces_ / page * page)),
           length_(pieces_ * piece_),
-          listed_((length_ + most_ahead + page - 1) / page * page),
+          listed_((length_ + max_ahead + page - 1) / page * page),
           b_(context, context.threads, length_, 0, Guards::none),
           index_(context.buffer<Index>(static_cast<std::size_t>(listed_ * context.threads))),
           lanes_(static_cast<std::size_t>(context.threads)) {
@@ -51,18 +51,18 @@ class Gather {
         mine.next = mine.next + piece_ < length_ ? mine.next + piece_ : 0;
     }
 
-    // Of a line that several of 512 loads in a row touch, one has to bring it; the list is read too.
+    // A line that is used by several of 512 consecutive loads counts once; the index list counts, too.
     [[nodiscard]] octant::Counts work(std::size_t) const {
         std::ptrdiff_t const lines = lines_ / pieces_;
         return counts_of_loads(piece_, lines, 8 + 4);
     }
 
     octant::Results verify() {
-        if (!corrupted_) redo(piece_);
+        if (!corrupted_) recompute(piece_);
         return worst_sum(lanes_, "largest difference from the plain sum");
     }
     void corrupt(std::size_t) {  // the last loads of each piece are left out
-        redo(piece_ - line);
+        recompute(piece_ - line);
         corrupted_ = true;
     }
 
@@ -72,11 +72,11 @@ class Gather {
         double sum = 0;
         double sum_error = 0;
     };
-    static constexpr std::ptrdiff_t most_ahead = 512;
+    static constexpr std::ptrdiff_t max_ahead = 512;
 
     [[nodiscard]] static std::ptrdiff_t elements(Context const& context) {  // of a lane
         std::ptrdiff_t const bytes = context.knobs.integer("bytes") / context.threads;
-        enough_or_refuse(context, bytes, (8 + 4) * page, "pattern=gather");
+        require_bytes(context, bytes, (8 + 4) * page, "pattern=gather");
         return bytes / (8 + 4);
     }
     [[nodiscard]] Index* list(int lane) const { return index_.data() + lane * listed_; }
@@ -84,7 +84,7 @@ class Gather {
         return static_cast<std::size_t>(lane * length_ + i);
     }
 
-    // As many entries as elements, drawn with repetition: from all of the part, or as many from each page.
+    // As many indices as elements, drawn with replacement from the whole part, or equally many from each page.
     void draw(int lane) {
         Index* const entries = list(lane);
         std::string const& order = context_.knobs.word("index");
@@ -105,7 +105,7 @@ class Gather {
         return std::ranges::unique(lines).begin() - lines.begin();
     }
 
-    void redo(std::ptrdiff_t loads) {
+    void recompute(std::ptrdiff_t loads) {
         context_.on_each_thread([&](int lane) {
             Lane& mine = lanes_[static_cast<std::size_t>(lane)];
             mine.sum_error = 0;

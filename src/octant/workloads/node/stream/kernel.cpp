@@ -45,7 +45,7 @@ std::vector<octant::Knob> knobs() {
          "pattern=gather: random: whole footprint; page: random within consecutive 4 KiB pages; sorted: as page, in "
          "ascending order",
          {"random", "page", "sorted"}},
-        {"streams", KnobKind::integer, "1", "pattern=streams: number of concurrent read streams", {}, 1, most_streams},
+        {"streams", KnobKind::integer, "1", "pattern=streams: number of concurrent read streams", {}, 1, max_streams},
         {"tile", KnobKind::integer, "8", "pattern=transposed: tile size, elements per side", {}, 1, 64}};
 }
 
@@ -75,12 +75,12 @@ octant::Counts counts_of_loads(std::ptrdiff_t loads, std::ptrdiff_t lines, std::
             {"flops", loads}};
 }
 
-void enough_or_refuse(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t least_bytes,
-                      std::string const& what) {
-    if (have_bytes >= least_bytes) return;
+void require_bytes(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t min_bytes,
+                   std::string const& what) {
+    if (have_bytes >= min_bytes) return;
     throw octant::Refusal("cannot use " + what + " with bytes=" + context.knobs.values().at("bytes") + " (it takes " +
-                              std::to_string(least_bytes) + " bytes for each of " + std::to_string(context.threads) +
-                              " threads); try bytes=" + std::to_string(least_bytes * context.threads),
+                              std::to_string(min_bytes) + " bytes for each of " + std::to_string(context.threads) +
+                              " threads); try bytes=" + std::to_string(min_bytes * context.threads),
                           octant::Exit::not_supported);
 }
 

@@ -20,8 +20,8 @@ using Streams = void (*)(double const* b, std::ptrdiff_t pitch, std::ptrdiff_t s
 inline constexpr std::ptrdiff_t page = 512, line = 8;  // doubles
 inline constexpr double factor = 3.0;
 inline constexpr int in_registers = 8;  // streams with a base pointer each
-inline constexpr int most_streams = 64;
-// What `write` writes: its bytes are alike, so that memset can write it too.
+inline constexpr int max_streams = 64;
+// Value of kernel=write: all of its bytes are equal, so that memset can write it, too.
 inline constexpr unsigned char written_byte = 0x40;
 inline constexpr double filled = 0x1.0404040404040p+5;
 
@@ -37,14 +37,14 @@ struct Table {
 template <int bits>
 struct Loops {
     using V = octant::Vector<double, bits>;
-    using Loose __attribute__((vector_size(bits / 8), aligned(8), may_alias)) = double;
+    using Unaligned __attribute__((vector_size(bits / 8), aligned(8), may_alias)) = double;
     static constexpr std::ptrdiff_t lanes = bits / 64;
 
     static V at(double const* from, std::ptrdiff_t i) {
         if constexpr (bits == 64)
             return from[i];
         else
-            return *reinterpret_cast<Loose const*>(from + i);
+            return *reinterpret_cast<Unaligned const*>(from + i);
     }
     static void ask(double const* from, std::ptrdiff_t i) { __builtin_prefetch(from + i, 0, 3); }
 
@@ -55,7 +55,7 @@ struct Loops {
         else if constexpr (bits == 64)
             to[i] = value;
         else
-            *reinterpret_cast<Loose*>(to + i) = value;
+            *reinterpret_cast<Unaligned*>(to + i) = value;
     }
 
     // Calls body(i) for each vector, 16 of them an iteration: in the first cache four cost 6 % more time.

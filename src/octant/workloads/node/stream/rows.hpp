@@ -28,9 +28,9 @@ struct Width {
 // A knob in bytes as a number of doubles. Throws Refusal: it is no whole number of them.
 [[nodiscard]] std::ptrdiff_t doubles(octant::Context const& context, char const* knob);
 
-// Throws Refusal: what is asked needs more elements than `bytes` gives each lane.
-void enough_or_refuse(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t least_bytes,
-                      std::string const& what);
+// Throws Refusal if the lanes need more elements than `bytes` provides.
+void require_bytes(octant::Context const& context, std::ptrdiff_t have_bytes, std::ptrdiff_t min_bytes,
+                   std::string const& what);
 
 // Counts of loads of doubles that bring whole lines; with each load so many bytes are read.
 [[nodiscard]] octant::Counts counts_of_loads(std::ptrdiff_t loads, std::ptrdiff_t lines, std::ptrdiff_t bytes_each);

@@ -13,7 +13,7 @@ namespace {
 using octant::Context;
 
 constexpr std::ptrdiff_t block = 64;          // doubles that the parts of a stream are multiples of
-constexpr std::ptrdiff_t most_piece = 65536;  // doubles of a chunk
+constexpr std::ptrdiff_t max_piece = 65536;   // doubles of a chunk
 constexpr std::ptrdiff_t stagger = 3 * line;  // a power of two between streams would measure conflicts of sets
 
 class ReadStreams {
@@ -26,7 +26,7 @@ class ReadStreams {
           ahead_(doubles(context, "prefetch")),
           width_(octant::chosen_width(widths(), context.knobs.word("width"))),
           loop_(loop()),
-          pieces_((elements() - 1) / (most_piece / streams_) + 1),
+          pieces_((elements() - 1) / (max_piece / streams_) + 1),
           piece_(elements() / pieces_ / block * block),
           pitch_(pieces_ * piece_ + stagger),
           b_(context, context.threads, streams_ * pitch_, 0, Guards::none),
@@ -50,14 +50,14 @@ class ReadStreams {
 
     // The sum of each stream, or of those that share one.
     octant::Results verify() {
-        if (!corrupted_) redo(pitch_, piece_);
+        if (!corrupted_) recompute(pitch_, piece_);
         return worst_sum(lanes_, "largest difference from the plain sum of a stream");
     }
     void corrupt(std::size_t) {  // each stream begins too early, where the one before reads; one alone ends too early
         if (streams_ == 1)
-            redo(pitch_, piece_ - block);
+            recompute(pitch_, piece_ - block);
         else
-            redo(pitch_ - piece_, piece_);
+            recompute(pitch_ - piece_, piece_);
         corrupted_ = true;
     }
 
@@ -75,14 +75,14 @@ class ReadStreams {
     }
     [[nodiscard]] std::ptrdiff_t elements() const {  // of a stream
         std::ptrdiff_t const bytes = context_.knobs.integer("bytes") / context_.threads;
-        enough_or_refuse(context_, bytes, 8 * block * streams_, "streams=" + std::to_string(streams_));
+        require_bytes(context_, bytes, 8 * block * streams_, "streams=" + std::to_string(streams_));
         return bytes / 8 / streams_;
     }
     [[nodiscard]] std::size_t index(int lane, std::ptrdiff_t i) const {
         return static_cast<std::size_t>(lane * streams_ * pitch_ + i);
     }
 
-    void redo(std::ptrdiff_t pitch, std::ptrdiff_t n) {
+    void recompute(std::ptrdiff_t pitch, std::ptrdiff_t n) {
         context_.on_each_thread([&](int lane) {
             Lane& mine = lanes_[static_cast<std::size_t>(lane)];
             mine.sum_error = 0;

@@ -13,9 +13,9 @@ namespace {
 
 using octant::Context;
 
-constexpr std::ptrdiff_t block = 8;           // loads that pieces are multiples of
-constexpr std::ptrdiff_t most_piece = 65536;  // loads of a chunk
-constexpr std::int64_t most_passes = 16;      // that are checked
+constexpr std::ptrdiff_t block = 8;          // loads that pieces are multiples of
+constexpr std::ptrdiff_t max_piece = 65536;  // loads of a chunk
+constexpr std::int64_t max_passes = 16;      // that are checked
 
 class StridedLoads {
   public:
@@ -26,7 +26,7 @@ class StridedLoads {
           stride_(doubles(context, "stride")),
           ahead_(doubles(context, "prefetch")),
           loop_(strided_loads(ahead_ > 0)),
-          pieces_((loads(context) - 1) / most_piece + 1),
+          pieces_((loads(context) - 1) / max_piece + 1),
           piece_(loads(context) / pieces_ / block * block),
           b_(context, context.threads, pieces_ * piece_ * stride_, 0, Guards::none),
           lanes_(static_cast<std::size_t>(context.threads)) {
@@ -49,11 +49,11 @@ class StridedLoads {
     }
 
     octant::Results verify() {
-        if (!corrupted_) redo(piece_);
+        if (!corrupted_) recompute(piece_);
         return worst_sum(lanes_, "largest difference from the plain sum");
     }
     void corrupt(std::size_t) {  // the last loads of each piece are left out
-        redo(piece_ - block);
+        recompute(piece_ - block);
         corrupted_ = true;
     }
 
@@ -67,7 +67,7 @@ class StridedLoads {
 
     [[nodiscard]] std::ptrdiff_t loads(Context const& context) const {  // of a pass
         std::ptrdiff_t const bytes = context.knobs.integer("bytes") / context.threads;
-        enough_or_refuse(context, bytes, 8 * block * stride_, "stride=" + context.knobs.values().at("stride"));
+        require_bytes(context, bytes, 8 * block * stride_, "stride=" + context.knobs.values().at("stride"));
         return bytes / 8 / stride_;
     }
     [[nodiscard]] std::ptrdiff_t length() const { return pieces_ * piece_ * stride_; }
@@ -80,11 +80,11 @@ class StridedLoads {
         return (pass * line + pass / lines) % stride_;
     }
 
-    void redo(std::ptrdiff_t loads) {
+    void recompute(std::ptrdiff_t loads) {
         context_.on_each_thread([&](int lane) {
             Lane& mine = lanes_[static_cast<std::size_t>(lane)];
             mine.sum_error = 0;
-            for (std::int64_t pass = 0; pass < std::min<std::int64_t>(stride_, most_passes); ++pass)
+            for (std::int64_t pass = 0; pass < std::min<std::int64_t>(stride_, max_passes); ++pass)
                 for (std::ptrdiff_t piece = 0; piece < pieces_; ++piece) {
                     std::ptrdiff_t const from = start(pass) + piece * piece_ * stride_;
                     double expected = 0;

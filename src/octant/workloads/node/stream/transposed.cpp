@@ -47,7 +47,7 @@ class TransposedTiles {
     }
 
     octant::Results verify() {
-        if (!corrupted_) redo(n_);
+        if (!corrupted_) recompute(n_);
         std::vector<double> wrong(lanes_.size(), 0.0), outside(lanes_.size(), 0.0);
         context_.on_each_thread([&](int lane) {
             auto const l = static_cast<std::size_t>(lane);
@@ -68,7 +68,7 @@ class TransposedTiles {
                 {"elements written outside of the results", all_outside, "1", 0}};
     }
     void corrupt(std::size_t check) {  // the last tile of each band is left out, or the last row has one too many
-        redo(check == 0 ? n_ - edge_ : n_);
+        recompute(check == 0 ? n_ - edge_ : n_);
         if (check == 1) a_.part(0)[n_] = b_.part(0)[n_ * pitch_ - pitch_];
         corrupted_ = true;
     }
@@ -80,7 +80,7 @@ class TransposedTiles {
 
     [[nodiscard]] std::ptrdiff_t order() const {  // whole tiles
         std::ptrdiff_t const bytes = context_.knobs.integer("bytes") / context_.threads;
-        enough_or_refuse(context_, bytes, 16 * edge_ * edge_, "tile=" + std::to_string(edge_));
+        require_bytes(context_, bytes, 16 * edge_ * edge_, "tile=" + std::to_string(edge_));
         return static_cast<std::ptrdiff_t>(std::sqrt(static_cast<double>(bytes) / 16)) / edge_ * edge_;
     }
     [[nodiscard]] std::size_t index(int lane, std::ptrdiff_t i) const {
@@ -90,7 +90,7 @@ class TransposedTiles {
         for (std::ptrdiff_t i = 0; i < n_ * pitch_; ++i) a_.part(lane)[i] = -1;
         a_.guard_part(lane);
     }
-    void redo(std::ptrdiff_t columns) {
+    void recompute(std::ptrdiff_t columns) {
         context_.on_each_thread([&](int lane) {
             clear(lane);
             for (std::ptrdiff_t row = 0; row < n_; row += edge_)

@@ -1,4 +1,4 @@
-// By which instructions a loop of pattern=contiguous stores its results.
+// Store instructions of the loops of pattern=contiguous.
 #pragma once
 
 #include "rows.hpp"

@@ -75,14 +75,14 @@ double distance_ulp(Real x, Real y) {
 }
 
 template <class Real>
-bool is_like(Real x, Real y, double bound_ulp) {
+bool is_close(Real x, Real y, double bound_ulp) {
     bool const same_sign = std::signbit(x) == std::signbit(y) || std::isnan(y) || (x != 0 && y != 0);
     return same_sign && distance_ulp(x, y) <= bound_ulp;
 }
 
 template double distance_ulp(double x, double y);
 template double distance_ulp(float x, float y);
-template bool is_like(double x, double y, double bound_ulp);
-template bool is_like(float x, float y, double bound_ulp);
+template bool is_close(double x, double y, double bound_ulp);
+template bool is_close(float x, float y, double bound_ulp);
 
 }  // namespace vecmath

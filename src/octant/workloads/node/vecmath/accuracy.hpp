@@ -1,4 +1,4 @@
-// How far results are from true values, in units in the last place of the value rounded to the type of the result.
+// Errors of results in units in the last place of the exact value, rounded to the type of the result.
 #pragma once
 
 #include "functions.hpp"
@@ -24,7 +24,7 @@ template <class Real>
 
 // The same, and of zeros and infinities also the sign.
 template <class Real>
-[[nodiscard]] bool is_like(Real x, Real y, double bound_ulp);
+[[nodiscard]] bool is_close(Real x, Real y, double bound_ulp);
 
 // The scalar function at one argument or two.
 template <class Real>

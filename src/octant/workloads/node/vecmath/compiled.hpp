@@ -27,7 +27,7 @@ struct Named {
     vecmath::Loop<Real> loop;
 };
 
-// By their names in C's own header: C++'s overloads for float hide that they have vector forms.
+// Declared as in C: the C++ overloads for float hide the vector variants.
 constexpr Named<double> doubles[] = {
     {"exp", map_one<double, [](double x) { return ::exp(x); }>},
     {"exp2", map_one<double, [](double x) { return ::exp2(x); }>},

@@ -1,4 +1,4 @@
-// The register that says how this thread rounds, and whether it takes numbers below the normal ones for zero.
+// The control register of this thread: rounding mode, flush-to-zero and denormals-are-zero.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ inline std::uint64_t control() {
 inline void set_control(std::uint64_t bits) { asm volatile("msr fpcr, %0" ::"r"(bits)); }
 inline constexpr std::uint64_t flushes_to_zero = std::uint64_t{1} << 24;
 #else
-inline std::uint64_t control() { return 0; }  // not known: the check sees nothing
+inline std::uint64_t control() { return 0; }  // not known: the check always passes
 inline void set_control(std::uint64_t) {}
 inline constexpr std::uint64_t flushes_to_zero = 0;
 #endif

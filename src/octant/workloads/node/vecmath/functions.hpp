@@ -12,7 +12,7 @@ struct Range {
 
 enum class Second { none, range, near, power };  // of two inputs; near: within 2^30 of the first; power: no overflow
 
-// Where arguments come from: uniform in value from the ranges, uniform in exponent from 2^least to 2^(most + 1).
+// Distributions of arguments: uniform in value over the ranges, uniform in exponent from 2^least to 2^(most + 1).
 struct Domain {
     Range first;
     Range second;

@@ -24,8 +24,8 @@ using octant::Context;
 using vecmath::Function;
 using vecmath::Spread;
 
-constexpr double of_neighbour_ulp = 0.001;     // the distance to the next number is 1 ulp plus the rest of the value
-constexpr std::size_t least_arguments = 4096;  // different ones, whatever the length: no branch is learnt by heart
+constexpr double of_neighbour_ulp = 0.001;   // the distance to the next number is 1 ulp plus the rest of the value
+constexpr std::size_t min_arguments = 4096;  // different ones, whatever the length: no branch is learnt by heart
 enum Check : std::size_t { error, from_libm, specials, control_bits };
 
 std::vector<std::string> names() {
@@ -53,7 +53,7 @@ struct Job {
           spread(context.knobs.word("arguments") == "exponents" ? Spread::exponents : Spread::values),
           mixed(context.knobs.word("arguments") == "mixed"),
           n(static_cast<std::size_t>(context.knobs.integer("n"))),
-          all((least_arguments + n - 1) / n * n),
+          all((min_arguments + n - 1) / n * n),
           threads(static_cast<std::size_t>(context.threads)),
           by(vecmath::implementation<Real>(of, {context.knobs.word("library"), context.knobs.word("width"),
                                                 context.knobs.word("accuracy"), context.knobs.word("path")})),
@@ -94,7 +94,7 @@ struct Job {
         if (first == all) first = 0;
     }
 
-    // By the implementation, in a vector of their own.
+    // Computed by the implementation, in a separate vector.
     [[nodiscard]] std::vector<Real> values_at(std::vector<Real> const& first, std::vector<Real> const& second) const {
         std::vector<Real> results(first.size(), std::numeric_limits<Real>::quiet_NaN());
         by.loop(by.called, first.data(), second.data(), results.data(), results.size());
@@ -163,7 +163,7 @@ struct Job {
         for (std::size_t i = 0; i < first.size(); ++i) {
             Real const right = vecmath::scalar_value(function, entry, first[i], second[i]);
             if (spoilt && (results[i] == 0 || std::isnan(results[i]))) results[i] = 0;  // as if -0 were 0, and NaN too
-            count += vecmath::is_like(results[i], right, by.documented_ulp + function.libm_ulp) ? 0 : 1;
+            count += vecmath::is_close(results[i], right, by.documented_ulp + function.libm_ulp) ? 0 : 1;
         }
         return count;
     }
@@ -263,7 +263,7 @@ class VecMath {
         return found;
     }
 
-    // Of every thread, before a library is loaded.
+    // Control registers of every thread, before a library is loaded.
     [[nodiscard]] std::vector<std::uint64_t> controls() const {
         std::vector<std::uint64_t> found(static_cast<std::size_t>(context_.threads));
         context_.on_each_thread([&](int lane) { found[static_cast<std::size_t>(lane)] = vecmath::control(); });

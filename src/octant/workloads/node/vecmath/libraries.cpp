@@ -145,7 +145,7 @@ Implementation<Real> of_sleef(Function const& function, Wish const& wish) {
 }
 
 // Flags of Intel's library: low, high or enhanced performance accuracy; errors are not reported.
-enum Mode : std::int64_t { low_accuracy = 1, high_accuracy = 2, half_the_bits = 3, no_reports = 0x100 };
+enum Mode : std::int64_t { low_accuracy = 1, high_accuracy = 2, enhanced_performance = 3, no_reports = 0x100 };
 
 template <class Real>
 void vml_one(Called called, Real const* a, Real const* /*b*/, Real* y, std::size_t n) {
@@ -176,7 +176,9 @@ Implementation<Real> of_vml(Function const& function, Wish const& wish) {
         reinterpret_cast<int (*)(int)>(choose)(sequential);  // else it starts a thread for each core
     bool const one_input = function.second == Second::none;
     auto const [entry, symbol] = library.first({std::string(single<Real> ? "vms" : "vmd") + function.in_vml});
-    Mode const mode = wish.accuracy == "ha" ? high_accuracy : wish.accuracy == "ep" ? half_the_bits : low_accuracy;
+    Mode const mode = wish.accuracy == "ha"   ? high_accuracy
+                      : wish.accuracy == "ep" ? enhanced_performance
+                                              : low_accuracy;
     // Half the bits are 26 of 53 and 11 of 24.
     double const half = std::ldexp(1, single<Real> ? 13 : 27);
     return {one_input ? vml_one<Real> : vml_two<Real>,
@@ -184,7 +186,7 @@ Implementation<Real> of_vml(Function const& function, Wish const& wish) {
             mode == high_accuracy  ? 1
             : mode == low_accuracy ? 4
                                    : half,
-            mode != half_the_bits,
+            mode != enhanced_performance,
             {{"library", file_of(entry)}, {"symbol", symbol}, {"width", "selected by the library"}}};
 }
 

@@ -1,4 +1,4 @@
-// Who computes the functions: libraries, found while the program runs, and loops that were compiled with it.
+// Implementations of the functions: libraries that are loaded at run time, and compiled loops.
 #pragma once
 
 #include "loops.hpp"
@@ -12,7 +12,7 @@ namespace vecmath {
 
 struct Function;
 
-struct Wish {  // as the knobs say it
+struct Wish {  // from the knobs
     std::string library, width, accuracy, path;
 };
 
@@ -20,7 +20,7 @@ template <class Real>
 struct Implementation {
     Loop<Real> loop = nullptr;
     Called called;
-    double documented_ulp = 0;                                  // the largest error by its own documentation
+    double documented_ulp = 0;                               // the largest error by its own documentation
     bool keeps_specials = false;                             // it promises special values as the C standard has them
     std::vector<std::pair<std::string, std::string>> facts;  // library, symbol, width
 };

@@ -18,7 +18,7 @@ struct Masked {
     static void store(float* to, __m512 value, std::size_t n) { _mm512_mask_storeu_ps(to, first(n, 0.0F), value); }
 };
 
-// With zeros in lanes that are left out, of which there are none: the plain forms have a warning in gcc 12.
+// Zero-masking variants with a full mask: the unmasked intrinsics cause a warning in gcc 12.
 struct Double {
     static constexpr int steps = 2;
     static __m512d reciprocal(__m512d x) { return _mm512_maskz_rcp14_pd(0xFF, x); }
