@@ -199,7 +199,7 @@ class Children {
         return reap() || program_ended_;
     }
 
-    // Whether nothing is left.
+    // Waits for ended processes; returns whether no process is left.
     bool reap() {
         for (;;) {
             pid_t const pid = wait4(-1, &status_, WNOHANG | __WALL, nullptr);
@@ -270,7 +270,7 @@ class Children {
     _exit(WEXITSTATUS(ended.status));
 }
 
-// With all that is in it; links are removed and not followed.
+// Removes a folder recursively; symbolic links are not followed.
 void remove_folder(std::string const& path) {
     constexpr int max_open = 32;
     auto const remove_one = [](char const* name, struct stat const*, int, FTW*) {

@@ -37,7 +37,7 @@ std::string host() {
     return name.data();
 }
 
-// By CPU time, most first.
+// Threads in descending order of CPU time.
 std::vector<ThreadRecord const*> busiest(ProcessRecord const& record) {
     std::vector<ThreadRecord const*> threads;
     for (auto const& [_, thread] : record.threads) threads.push_back(&thread);

@@ -21,7 +21,7 @@ std::int64_t pressure_us(std::string const& file) {
     return leading_number<std::int64_t>(std::string_view(text).substr(at + total.size())).value_or(-1);
 }
 
-// Of the own control group where the kernel keeps it, else of the system.
+// Pressure of the own control group if available, otherwise of the system.
 std::string find_pressure_file() {
     auto const groups = control_groups("cpu");
     if (!groups.empty())

@@ -1,4 +1,4 @@
-// What the system took from a program between two readings.
+// Lost time of a program between two readings.
 #pragma once
 
 #include "line.hpp"

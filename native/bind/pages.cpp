@@ -89,7 +89,7 @@ void find(Segment& segment, char const* program) {
         [](char const*) {});
 }
 
-// By addresses: a request parts ranges, and the parts have no names.
+// Searches by address: a request splits mappings, and the parts have no names.
 void read_back(Segment& segment) {
     bool ours = false;
     auto const add = [](char const* text, char const* format, std::uint64_t& to) {

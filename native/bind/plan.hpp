@@ -24,7 +24,7 @@ class Refusal : public std::runtime_error {
 
 using Numbers = std::vector<int>;  // ascending, each once
 
-// Of set_mempolicy(2): numbers of the kernel's interface, so that no libnuma is needed.
+// Modes of set_mempolicy(2), as numbers of the kernel interface, so that libnuma is not needed.
 enum Mode { mode_default = 0, mode_preferred = 1, mode_bind = 2, mode_interleave = 3, mode_local = 4 };
 
 struct Memory {

@@ -11,7 +11,7 @@
 
 namespace octant::bind {
 
-// Of /proc/PID/stat or /proc/PID/task/TID/stat (proc(5)).
+// Fields of /proc/PID/stat or /proc/PID/task/TID/stat (proc(5)).
 struct Stat {
     pid_t id = 0;
     std::string name;  // any bytes

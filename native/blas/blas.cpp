@@ -43,7 +43,7 @@ std::string path_of(std::string const& name) {
                   Exit::not_supported);
 }
 
-// Where it has no such function, a library is taken to have one thread. BLIS counts in 64 bits.
+// A library without such a function is assumed to be single-threaded. BLIS uses 64-bit integers.
 template <class Number>
 bool set_threads(Symbols const& symbols, char const* set_name, char const* get_name, int threads) {
     auto const set = symbols.find<void (*)(Number)>(set_name);
@@ -78,7 +78,7 @@ void add_facts(Symbols const& symbols, Library& library) {
     if (library.dgemm.fortran) library.facts.emplace_back("library_interface", "Fortran");
 }
 
-// Whether A B with small integers, rows of another length than the matrix, and C kept is what the definition gives.
+// Tests A B + C with small integers and a leading dimension larger than the matrix against the definition.
 template <class T>
 bool right_product(Gemm<T> const& gemm) {
     std::array<T, 8> a{}, b{}, got{}, expected{};

@@ -35,7 +35,7 @@ struct Named {
     std::string name, path;
 };
 
-// What an environment variable names: NAME=PATH, joined by colons; a path alone has the name openblas.
+// The value of the environment variable: NAME=PATH, separated by colons; a path alone has the name openblas.
 [[nodiscard]] std::vector<Named> available(char const* variable = "OCTANT_BLAS");
 
 // `name`: "plain" (loops of our own, the oracle), a name of `available()`, or a path. `isa`: of `instruction_sets()`;

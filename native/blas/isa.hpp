@@ -10,7 +10,7 @@ namespace octant::blas {
 
 [[nodiscard]] std::vector<std::string> instruction_sets();
 
-// What has to be in the environment before the library is loaded.
+// Sets the environment variables that the library reads when it is loaded.
 void announce(std::string const& isa);
 // Selects the instruction set after loading. Throws Refusal if the library has no such choice.
 void choose(Symbols const& symbols, std::string const& isa, std::string const& path);

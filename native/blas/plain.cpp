@@ -26,7 +26,7 @@ T value_of(Factor<T> factor) {
         return factor;
 }
 
-// By hand: the operator of std::complex looks for infinities, which takes most of the time.
+// Written out: the operator of std::complex tests for infinities, which takes most of the time.
 template <class T>
 void add_product(T& sum, T const& x, T const& y) {
     if constexpr (is_complex<T>)

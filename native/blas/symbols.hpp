@@ -1,4 +1,4 @@
-// What a library that is loaded at run time offers, under the names that its builds give it.
+// Functions of a library that is loaded at run time, under the names of its different builds.
 #pragma once
 
 #include "octant/shared_library.hpp"
@@ -21,7 +21,7 @@ class Symbols {
     [[nodiscard]] Function find(std::string_view name) const {
         return reinterpret_cast<Function>(address(name));
     }
-    // Whether its integers have 64 bits: found by a call, since the names do not say it of every library.
+    // Whether its integers have 64 bits: tested by a call, since the names of some libraries do not show it.
     [[nodiscard]] bool wide_integers() const;
     // The file that a function of this library is in; empty where it has none of that name.
     [[nodiscard]] std::string file_of(std::string_view name) const;

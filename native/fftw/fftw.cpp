@@ -56,7 +56,7 @@ std::string version_of(Symbols const& symbols) {
     return "unknown";
 }
 
-// Else it starts a thread for each core.
+// By default, the library starts a thread per core.
 void set_one_thread(Symbols const& symbols) {
     constexpr int sequential = 1;
     if (auto const choose = symbols.other<int (*)(int)>("MKL_Set_Threading_Layer")) choose(sequential);

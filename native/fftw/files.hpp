@@ -17,7 +17,7 @@ class Symbols {  // of a library that stays loaded, as plans are in it
     // the environment variables OCTANT_FFTW and OCTANT_BLAS name come first. Throws Refusal, which
     // names `ours`, what else `library` may be.
     Symbols(std::string const& library, bool single, std::string const& ours);
-    // By the name behind "fftw_" or "fftwf_"; a null pointer where there is none.
+    // Function by its name after "fftw_" or "fftwf_"; null if it does not exist.
     template <class Function>
     [[nodiscard]] Function find(std::string const& name) const {
         return reinterpret_cast<Function>(address((single_ ? "fftwf_" : "fftw_") + name));

@@ -122,7 +122,7 @@ std::vector<Knob> harness_knobs(KernelInfo const& info, bool whole) {
 
 namespace {
 
-// What differs between the kernels of a program.
+// Properties that differ between the kernels of a program.
 void write_row(JsonText& text, KernelInfo const& info) {
     text.key("pace").word(name_of(info.pace));
     write_words(text, "phases", info.phases);

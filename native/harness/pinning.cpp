@@ -75,7 +75,7 @@ class Seats {
     bool enough_ = true;
 };
 
-// Whether each thread has one hardware thread to itself already.
+// Whether each thread is already bound to its own hardware thread.
 bool seated(Masks const& masks) {
     std::set<std::int64_t> taken;
     return std::ranges::all_of(masks,

@@ -31,7 +31,7 @@ void write_scheduling(JsonText& text, Scheduling const& found) {
     text.close('}');
 }
 
-// What this rank was really given, as JSON text.
+// The actual resources of this rank, as JSON text.
 std::string given_text(Context const& context, Outcome const& outcome) {
     JsonText text;
     text.open('{');
@@ -62,7 +62,7 @@ std::string given_text(Context const& context, Outcome const& outcome) {
     return text.text();
 }
 
-// What the system took from this rank's lanes; "" where it has none.
+// Lost time of this rank's lanes; "" if it has none.
 std::string lost_text(Measurement const& measured, int rank) {
     std::vector<std::int64_t> wall, cpu, wait;
     for (auto const& lane : measured.lanes) {
@@ -94,7 +94,7 @@ void write_values(JsonText& text, char const* name, std::map<std::string, double
     text.close('}');
 }
 
-// At rank 0: the first text that is not empty.
+// Returns, at rank 0, the first text that is not empty.
 std::string first_of(std::vector<std::string> const& texts) {
     auto const found = std::ranges::find_if(texts, [](auto const& text) { return !text.empty(); });
     return found == texts.end() ? "" : *found;

@@ -134,7 +134,7 @@ void PrefetchRegisters::watch() {
     watcher_ = fork();
     if (watcher_ == 0) {
         clear_process_tag();
-        // What else it would keep open is others' business: pipes of the launcher, sockets of the MPI library.
+        // Closes all other inherited files: pipes of the launcher, sockets of the MPI library.
         for (int file = 0; file < 1 << 16; ++file)
             if (file != ends[0] && file != lock_ && std::ranges::find(descriptors, file) == descriptors.end())
                 close(file);

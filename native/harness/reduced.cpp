@@ -1,4 +1,4 @@
-// What is kept of times that are too many: sums, sketches and the slowest.
+// Reduced form of records with too many times: sums, sketches and the slowest samples.
 #include "octant/sketch.hpp"
 #include "series.hpp"
 

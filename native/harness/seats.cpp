@@ -37,7 +37,7 @@ bool is_efficient(int cpu) {
     return false;
 }
 
-// Of a group of hardware threads: larger groups come first, those of equal size in random order.
+// Sort key of a group of hardware threads: larger groups first, those of equal size in random order.
 struct Draw {
     std::int64_t minus_size = 0;
     std::uint64_t number = 0;

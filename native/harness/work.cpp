@@ -17,7 +17,7 @@ struct RoleWork {  // of one rank in one role
     }
 };
 
-// At rank 0 of the group: what each rank does in this role, in rank order; empty elsewhere.
+// Returns, at rank 0 of the group, the work of each rank in this role, in rank order; empty elsewhere.
 std::vector<RoleWork> gather_work(Comm const& group, RankPart const& part, Counts const& counts, std::size_t role) {
     std::vector<std::int64_t> values = {std::ranges::count(part.measured.lanes, role, &Lane::role)};
     std::string names;

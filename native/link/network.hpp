@@ -9,7 +9,7 @@
 
 namespace octant::link {
 
-// What left a host through its end of the link.
+// Traffic that left a host through its end of the link.
 struct Crossed {
     std::int64_t bytes = 0;  // of packets, without the head of the frame for a tun device
     std::int64_t packets = 0;

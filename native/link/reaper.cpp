@@ -25,7 +25,7 @@ bool on_a_host(std::string const& process, std::string const& variable) {
     return environment.find(variable) != std::string::npos;
 }
 
-// How many processes there were.
+// Number of processes that were found.
 int kill_all(std::string const& variable) {
     int killed = 0;
     DIR* const folder = opendir("/proc");

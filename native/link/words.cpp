@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_hosts = 16;
 constexpr std::uint64_t max_bits_per_s = 10'000'000'000;
 constexpr std::int64_t longest_delay_ns = 1'000'000'000;
-// What PRRTE (Open MPI) puts around its line if the login shell of the user is sh or ksh; our hosts need no profile.
+// The prefix that PRRTE (Open MPI) adds if the login shell is sh or ksh; emulated hosts need no profile.
 constexpr std::string_view profile_begin = "( test ! -r ./.profile || . ./.profile;", profile_end = ")";
 
 std::string without_profile(std::string const& line) {

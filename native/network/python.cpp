@@ -73,7 +73,7 @@ SelfTraffic self_traffic(std::string const& name) {
     throw std::invalid_argument("cannot send to oneself over '" + name + "'; try memory, endpoint or free");
 }
 
-// What Python names by number is there, or std::invalid_argument is thrown.
+// Checks numbers from Python; throws std::invalid_argument if a link or node does not exist.
 LinkId known_link(Topology const& topology, LinkId link) {
     if (link >= 0 && link < topology.links()) return link;
     throw std::invalid_argument("cannot name link " + std::to_string(link) + " (the network has 0 … " +

@@ -259,7 +259,7 @@ template <class Real>
 std::int64_t TransformOf<Real>::flops() const {
     std::int64_t const lines = shape_.lines();
     if (shape_.interleaved) return columns_->flops(shape_.n * shape_.batch);
-    // Of the numbers k and m - k: two sums, two halves, a product, two sums; of the ends two.
+    // For the numbers k and m - k: two sums, two halves, a product, two sums; two for the ends.
     constexpr std::int64_t pair = 16, ends = 2;
     std::int64_t const split = shape_.real ? pair * ((shape_.n / 2 - 1) / 2) + ends : 0;
     return lines * (ways_[0].flops() + split) + (columns_ ? columns_->flops(lines * shape_.line_out()) : 0);

@@ -152,7 +152,7 @@ bool is_file_system(std::string const& kind) {
            std::ranges::any_of(known, [&](Known const& one) { return kind == one.name; });
 }
 
-// By its kind where that is known: the source of a pool or a cluster's file system is any name.
+// Decides by the type if it is known: the source of a pool or of a parallel file system can be any name.
 bool holds_files(Mount const& mount) {
     return is_file_system(mount.type) || mount.source.starts_with('/') || mount.source.find(':') != std::string::npos;
 }

@@ -1,4 +1,4 @@
-// How well a perfectly informed router could do that may split every flow between two ways of routing.
+// Ideal adaptive routing: every flow may be split between two routings with full information.
 #pragma once
 
 #include "engine/solution.hpp"

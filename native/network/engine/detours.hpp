@@ -62,7 +62,8 @@ class Detours {
         role_[at(v)] = role;
     }
 
-    // Who lost every nearer neighbour, from near to far; who lost some splits anew.
+    // Marks vertices that have lost all nearer neighbours, in order of distance. Vertices that have lost some
+    // neighbours split their traffic again.
     void mark_farther_vertices(Vertex first) {
         std::vector<Vertex>& line = line_;
         line.clear();

@@ -1,4 +1,4 @@
-// How large a network may be, and arithmetic that cannot overflow on the way to finding out.
+// Limits of the size of a network, with arithmetic that cannot overflow.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Count {
 // The product of numbers that are each 1 … `max_nodes`; `what` names one of them.
 [[nodiscard]] Count product(std::string_view shape, std::string_view what, std::span<int const> numbers);
 
-// What the numbers of a shape come to. A topology is built from this, so nothing is allocated before it is checked.
+// Sizes that follow from a shape. Topologies are built from this, so that sizes are checked before any allocation.
 struct Extent {
     std::string_view shape;  // "torus"
     Count nodes;

@@ -19,7 +19,7 @@ Failure LoadChanges::tightest(LinkId link, LinkId back, double left) {
     double best = unlimited;
     LinkId at_link = -1;
     auto const weigh = [&](LinkId candidate, double load) {
-        // What cancellation leaves is nothing.
+        // Residues of cancellation count as zero.
         if (load <= 1e-12 * std::max(1.0, whole_.loads[at(candidate)])) return;
         double const scale = candidate == link || candidate == back ? left : 1.0;
         double const rate = scale > 0 ? whole_.capacity[at(candidate)] * scale / load : 0.0;

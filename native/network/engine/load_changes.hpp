@@ -22,7 +22,7 @@ class LoadChanges {
         touch(link);
         changed_[at(link)] += units;
     }
-    // What limits when `link` (and `back`, unless -1) keep `left` of their capacity; forgets the changes.
+    // The bottleneck if `link` (and `back`, unless -1) keep `left` of their capacity; discards the changes.
     [[nodiscard]] Failure tightest(LinkId link, LinkId back, double left);
 
   private:

@@ -1,4 +1,4 @@
-// What a network is: endpoints, link classes with two capacities, and links as plain numbers.
+// Description of a network: endpoints, link classes with two capacities, and links as plain numbers.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +41,14 @@ struct Ends {
     Vertex to;
 };
 
-// What one unit of traffic (a byte, an update) costs: payload at the endpoints, wire bytes on links, packets on both.
+// Cost of one unit of traffic (a byte, an update): payload at endpoints, wire bytes on links, packets on both.
 struct UnitCost {
     double payload_bytes = 1;
     double wire_bytes = 1;
     double packets = 0;
 };
 
-// Where traffic of a node with itself goes: through its memory, through injection and ejection, or nowhere.
+// Path of the traffic of a node with itself: through memory, through injection and ejection, or free.
 enum class SelfTraffic { memory, endpoint, free };
 
 // Links that carry the same load by symmetry, represented by one of them.
@@ -103,7 +103,7 @@ class Topology {
     // Whether traffic of others may pass through: a host between switches sends and receives only.
     [[nodiscard]] virtual bool forwards(Vertex) const { return true; }
     [[nodiscard]] virtual std::string node_name(Node node) const { return "node " + std::to_string(node); }
-    // How two nodes lie to one another, in words: what a load is made of.
+    // Relation of two nodes as text, for the composition of a load.
     [[nodiscard]] virtual std::string relation(Node from, Node to) const {
         return from == to ? "same node" : "other nodes";
     }

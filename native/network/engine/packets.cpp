@@ -59,7 +59,7 @@ double packets_of(double units, PacketOptions const& options) {
     return std::ceil(units / options.units_per_packet - 1e-9);
 }
 
-// What to ask where that takes too long.
+// Returns the advice if the simulation would take too long.
 char const* suggest_alternative(Traffic const& traffic, PacketOptions const& options) {
     if (options.failing >= 0) return "smaller messages (--megabytes) or a smaller size";
     return traffic.uniform ? "a smaller size, or --solver queue" : "smaller flows (--bytes), or --solver max-min";
@@ -88,7 +88,7 @@ void check_in_flight(std::vector<Sender> const& senders, int window) {
                                 ", some 200 bytes each); try a smaller --window or --size");
 }
 
-// What every link takes for a packet.
+// Service time of a packet on every link.
 class Servers {
   public:
     Servers(Topology const& topology, Health const& health, UnitCost const& shape, double units_per_packet,
@@ -174,7 +174,7 @@ class Simulation {
         double const rounds = traffic_.uniform ? static_cast<double>(delivered - warm) * scale : 1.0;
         double const seconds = static_cast<double>(last_ps - warm_ps) * 1e-12;
         answer.rounds_per_s = recovery_.undelivered > 0 ? 0 : seconds > 0 ? rounds / seconds : unlimited;
-        // Of uniform traffic one round is one unit from every sender; of flows it is the whole run.
+        // For uniform traffic a round is one unit from every sender, for flows the whole run.
         double const per_packet = traffic_.uniform ? static_cast<double>(senders_.size()) / static_cast<double>(total)
                                                    : options_.units_per_packet;
         for (double const full : carried_) answer.loads.push_back(full * per_packet);

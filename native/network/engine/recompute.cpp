@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_entries = 1UL << 25;  // of the tables of distances and of traffic: 320 MiB
 
-// Of every destination: hops left from each vertex, and the traffic that passes it.
+// For every destination: distance from each vertex, and the traffic that passes the vertex.
 struct Routes {
     std::vector<Vertex> targets;
     std::vector<std::uint16_t> hops;

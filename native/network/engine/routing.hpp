@@ -1,4 +1,4 @@
-// How traffic from one node to another is laid over links: a weighted list, or one path for one packet.
+// Routes from one node to another: a weighted list of links, or one path for one packet.
 #pragma once
 
 #include <functional>
@@ -52,7 +52,7 @@ class UniformTraffic {
     [[nodiscard]] double at_node(Node node) const { return among(node, 1); }  // 1: active, 0: idle
     // Active nodes of `count` from `first` on.
     [[nodiscard]] double among(Node first, Node count) const { return before_[at(first + count)] - before_[at(first)]; }
-    // By groups of so many nodes.
+    // Sums over groups of `count` nodes.
     [[nodiscard]] std::vector<double> by(Node count) const {
         std::vector<double> sums;
         for (Node first = 0; at(first) + 1 < before_.size(); first += count) sums.push_back(among(first, count));

@@ -32,7 +32,7 @@ struct Solution {
 // Puts bottlenecks and the rate of the hard minimum into `answer`, from its loads or groups.
 void rank(Topology const& topology, Health const& health, UnitCost const& shape, Solution& answer);
 
-// What one link carries: by relation of sender and receiver, position on their route, and job.
+// Composition of the load of a link: by relation of sender and receiver, position on the route, and job.
 struct Cause {
     std::string relation;
     int hop;  // place on the route: 0 = injection, 1 = first fabric link; -1: rare, not found

@@ -1,4 +1,4 @@
-// What the steps of a program of synchronised messages cost.
+// Cost of the steps of a program of synchronised messages.
 #pragma once
 
 #include "engine/network.hpp"

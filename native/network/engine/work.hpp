@@ -1,4 +1,4 @@
-// How far a long computation is: for an estimate, for Ctrl-C, and so that none runs on without end.
+// Progress of long computations: for estimates, for Ctrl-C, and for the limit of their duration.
 #pragma once
 
 #include <atomic>

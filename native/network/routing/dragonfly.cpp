@@ -199,7 +199,7 @@ class Valiant final : public RoutingOf<Valiant> {
     }
 
   private:
-    // What group g sends to each group between it and all others.
+    // Traffic that group g sends to each intermediate group.
     template <class Sink>
     void send_out(int g, Weights const& weights, double units, Sink&& sink) const {
         int const routers = net_.shape().routers;
@@ -213,7 +213,7 @@ class Valiant final : public RoutingOf<Valiant> {
             });
         }
     }
-    // What lands in group `middle`, from every group on to every other.
+    // Traffic through group `middle`, from every group to every other.
     template <class Sink>
     void pass_on(int middle, Weights const& weights, double units, Sink&& sink) const {
         int const routers = net_.shape().routers, first = middle * routers;

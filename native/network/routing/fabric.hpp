@@ -20,7 +20,7 @@ class Fabric {
     [[nodiscard]] std::size_t vertices() const { return first_out_.size() - 1; }
     [[nodiscard]] std::span<Hop const> out_of(Vertex v) const { return row(first_out_, out_, v); }
     [[nodiscard]] std::span<Hop const> into(Vertex v) const { return row(first_in_, in_, v); }
-    // Whether a route to `target` may come to `v`: the target itself, or something that passes on.
+    // Whether a route to `target` may visit `v`: the target itself, or a vertex that forwards traffic.
     [[nodiscard]] bool leads(Vertex v, Vertex target) const { return v == target || topology_.forwards(v); }
     // Hops from every vertex to `target`, written to `hops`; the vertices in the order in which they are found.
     void measure(Vertex target, std::span<std::uint16_t> hops, std::vector<Vertex>& order) const;

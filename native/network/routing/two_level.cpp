@@ -311,7 +311,7 @@ class Indirect final : public RoutingOf<Indirect> {
     }
 
   private:
-    // What a supernode sends over `middle` to all others.
+    // Traffic that a supernode sends over `middle` to all others.
     template <class Sink>
     void send_out(int from, int middle, Weights const& weights, double each, Sink&& sink) const {
         double const meant =
@@ -324,7 +324,7 @@ class Indirect final : public RoutingOf<Indirect> {
                 l_hop(net_, from, x, net_.host(middle, host), meant * weights.at_octant(from, x), sink);
         }
     }
-    // What lands in `middle` on hosts of that number, from every supernode on to every other.
+    // Traffic that arrives in `middle` on hosts of that number, from every supernode to every other.
     template <class Sink>
     void pass_on(int middle, int host, Weights const& weights, double each, Sink&& sink) const {
         std::vector<double> landed(at(weights.per_supernode), 0.0), leaving = landed;  // by octant

@@ -60,11 +60,11 @@ class Dragonfly final : public Topology {
 
   private:
     [[nodiscard]] int ahead_of(int from, int to) const { return (to - from + shape_.groups) % shape_.groups; }
-    // Whether groups so far apart have one link more than the others.
+    // Whether groups at this distance have an additional link.
     [[nodiscard]] bool has_extra(int ahead) const {
         return std::min(ahead, shape_.groups - ahead) <= extra_ || (opposite_ && 2 * ahead == shape_.groups);
     }
-    // Of the global link `k` to the group so far ahead.
+    // Number of the global link `k` to the group at this distance.
     [[nodiscard]] int port(int ahead, int k) const {
         int const first = k * (shape_.groups - 1);
         if (k < gang_ || ahead <= extra_) return first + ahead - 1;

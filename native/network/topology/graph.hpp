@@ -10,7 +10,7 @@ struct GraphShape {
     Vertex vertices = 0;
     std::vector<Ends> links;
     std::vector<int> link_class;  // of each link, counted from the first fabric class
-    // Whether nodes pass on traffic of others: those of a torus without switches do, host adapters never do.
+    // Whether nodes forward traffic: those of a torus without switches do, host adapters do not.
     bool nodes_forward = false;
 };
 

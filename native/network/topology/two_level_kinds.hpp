@@ -1,4 +1,4 @@
-// What is alike in the two-level network: supernodes on the same host octant, and octants of a drawer.
+// Symmetric parts of the two-level network: supernodes on the same host octant, and octants of a drawer.
 #pragma once
 
 #include "engine/kinds.hpp"

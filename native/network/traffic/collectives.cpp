@@ -59,7 +59,7 @@ struct Folded {
     }
     [[nodiscard]] int rank_of(int member) const { return member < rest ? 2 * member + 1 : member + rest; }
     [[nodiscard]] int parts_of(int member) const { return member < rest ? 2 : 1; }
-    // What ranks left over hand to their partners.
+    // Messages of the remaining ranks to their partners.
     [[nodiscard]] Steps hand_over(double pieces, int cut = 1) const {
         if (rest == 0) return {};
         return {every_rank(2 * rest, pieces, [](int r) { return r % 2 == 0 ? r + 1 : -1; }, cut)};

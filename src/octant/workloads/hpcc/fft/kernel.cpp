@@ -270,7 +270,7 @@ class Fft {
             keep_worst(worst, std::abs(y[k] - tones_in.output(static_cast<std::int64_t>(k))));
         return worst;
     }
-    // Of the middle one, in lane 0.
+    // Checks the middle column, in lane 0.
     double error_of_column() {
         fill(0, [](std::int64_t j) { return octant::fft::centred_input(static_cast<std::uint64_t>(j), seed + 1); });
         columns(0, spoilt_ == of_column);  // spoilt: multiplied all the same

@@ -18,7 +18,7 @@ void check_schedule(std::string const& schedule, int ranks);
 // The other ranks in the order in which `rank` of `ranks` sends to them. `schedule`: prime, ring, xor.
 [[nodiscard]] std::vector<int> partners(std::string const& schedule, int rank, int ranks);
 
-// What goes to, or comes from, each rank: count[rank] numbers at begin + at[rank].
+// Data to, or from, each rank: count[rank] numbers at begin + at[rank].
 struct Parcels {
     Number* begin = nullptr;
     std::vector<int> at, count;

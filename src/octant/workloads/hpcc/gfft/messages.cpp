@@ -67,7 +67,7 @@ Parcels Messages::parcels(auto const& numbers_of) const {
     return made;
 }
 
-// What goes and comes in each chunk, and how much room that takes while it is under way.
+// Sent and received data of each chunk, and the buffer space for them.
 void Messages::plan_exchanges() {
     int const me = share_.rank;
     At const mine = share_.rows.size(me), width = share_.columns.size(me);
@@ -231,7 +231,7 @@ void Messages::rows(At chunk) {
     }
 }
 
-// What came of other ranks' rows of the transform, to where it belongs.
+// Moves received rows of the transform to their final position.
 void Messages::unpack(At chunk) {
     auto const mark = share_.context.phase(copy);
     Parcels const& in = under_way(to_blocks, chunk).in;

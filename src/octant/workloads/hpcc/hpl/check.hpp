@@ -1,4 +1,4 @@
-// Whether the answer is right, from the matrix made anew: what HPL checks, and what it does not see.
+// Verification with a regenerated matrix: HPL's residual, and checks of errors that the residual does not detect.
 #pragma once
 
 #include "factors.hpp"

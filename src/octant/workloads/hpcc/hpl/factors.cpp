@@ -111,7 +111,7 @@ void Factors::invert(Panel const& panel) {
     invert_unit_lower(panel.width(), panel.diagonal(), memory_.inverse.data());
 }
 
-// Of the local columns [begin, end), all right of the panel.
+// Updates the local columns [begin, end), which are to the right of the panel.
 void Factors::update(Panel const& panel, Moves const& moves, std::int64_t begin, std::int64_t end) {
     if (begin == end) return;
     Rows const from = raw(panel, begin), to = solved(panel, begin);

@@ -42,7 +42,7 @@ class Factors {
     // The matrix becomes L and U, each column's rows as they were when it was a panel; its last column is carried
     // along. Collective over all processes.
     void factorise();
-    // What the last column has become is solved for by U. All processes get the whole of x.
+    // Back substitution with U for the last column. All processes get all of x.
     [[nodiscard]] std::vector<double> solve();
 
     [[nodiscard]] std::vector<std::int64_t> const& pivots() const { return pivots_; }

@@ -28,7 +28,7 @@ struct Layout {
 
     [[nodiscard]] std::int64_t n() const { return rows.n; }
     [[nodiscard]] std::int64_t block() const { return rows.block; }
-    // Where this process's first row or column lies that is not before the global one.
+    // Local index of the first row or column at or after the global one.
     [[nodiscard]] std::int64_t first_row(std::int64_t global) const { return rows.count_below(global, row); }
     [[nodiscard]] std::int64_t first_column(std::int64_t global) const { return columns.count_below(global, column); }
     [[nodiscard]] bool has_row(std::int64_t global) const { return rows.owner(global) == row; }

@@ -43,7 +43,7 @@ void prefetch_rows(std::int64_t begin, std::int64_t end, std::int64_t columns, d
         for (std::int64_t i = 0; i < columns; i += 8) __builtin_prefetch(rows + row * leading + i, 0, 2);
 }
 
-// Of positive numbers the larger one has the larger bits.
+// For positive numbers, the order of the bits is that of the values.
 std::uint64_t largest_bits(std::int64_t rows, double const* y) {
     std::uint64_t largest = 0;
 #pragma omp simd reduction(max : largest)

@@ -20,7 +20,7 @@ void scale(std::int64_t rows, double factor, double* y);
 // y -= A x, rows of A `leading` from each to the next.
 void subtract_products(std::int64_t rows, std::int64_t count, double const* a, std::int64_t leading, double const* x,
                        double* y);
-// Of a lower triangle with ones on the diagonal, both n by n by columns.
+// Inverse of a unit lower triangular matrix; both are n x n, column-major.
 void invert_unit_lower(std::int64_t n, double const* l, double* inverse);
 // Transposes between row-major and column-major storage; `leading…` is the distance between rows or columns.
 void to_columns(Transposition transpose, std::int64_t rows, std::int64_t columns, double const* from,

@@ -18,7 +18,7 @@ constexpr int base_width = 8;  // columns that are eliminated one after the othe
 // In what the reduction of a choice is about: the magnitude, the row, whether the current row is known, and both rows.
 constexpr int magnitude_at = 0, row_at = 1, known_at = 2, rows_at = 3;
 
-// Of the bits, as in `eliminate`: a number that is none has an order too, so that all processes keep the same row.
+// Compares the bits, as in `eliminate`: NaN has an order, too, so that all processes select the same row.
 std::uint64_t magnitude_of(double number) { return std::bit_cast<std::uint64_t>(number) & ~(std::uint64_t{1} << 63U); }
 
 void reduce_to_larger_pivot(void* in, void* best, int* length, MPI_Datatype* type) {

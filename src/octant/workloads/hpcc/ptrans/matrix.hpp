@@ -27,7 +27,7 @@ struct Difference {
     std::string where;   // of the first of these
 };
 
-// Of C's part from A transposed plus C, made anew from both sequences.
+// Difference of this part of C from A transposed + C, regenerated from both sequences.
 [[nodiscard]] Difference compare(double const* part, Layout const& layout, Place at, Numbers const& a,
                                  Numbers const& c);
 

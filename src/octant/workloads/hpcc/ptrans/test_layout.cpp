@@ -1,4 +1,4 @@
-// What a parcel may hold, against all pairs of places, and on grids with too many pairs to look at.
+// Tests the largest parcel against all pairs of places, and on grids with too many pairs for that.
 #include "layout.hpp"
 
 #include "check.hpp"

@@ -74,7 +74,7 @@ class Buckets final : public Updates {
         ++waiting_;
     }
 
-    // Of what has come, all that is there now; messages are taken in the order in which their receives were posted.
+    // Applies all messages that have arrived, in the order in which their receives were posted.
     void receive(Applier<Sequence>& applier) {
         while (sending_ > 0) {
             Incoming& one = incoming_[oldest_];

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int row_tag = 1, column_tag = 2;
 
-// Of ranks in a line: to each a list of numbers, and one from each.
+// All-to-all exchange of lists between the ranks of a line.
 class Hop {
   public:
     Hop(octant::Comm const& places, std::vector<int> ranks, int mine, int tag, std::size_t most)

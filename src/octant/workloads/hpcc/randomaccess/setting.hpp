@@ -1,4 +1,4 @@
-// How the table is divided over ranks, who reaches which part of it, and what applying a repetition's updates returns.
+// Distribution of the table over ranks, access to its parts, and the result of the updates of a repetition.
 #pragma once
 
 #include "octant/mpi.hpp"

@@ -1,4 +1,4 @@
-// What all ways of making updates share: my stretch of the sequence, and its numbers applied to memory.
+// Common part of all algorithms: the part of the sequence of this rank, and its updates of memory.
 #pragma once
 
 #include "kernels/hpcc_random.hpp"
@@ -56,7 +56,7 @@ sequences::LengthSegment<Sequence> stretch_of(Setting const& setting) {
     return {setting.first_update() + setting.late, setting.my_updates() - setting.left_out};
 }
 
-// Whether each of the 128 parts went on to where the next one began.
+// Whether each of the 128 parts ended where the next one began.
 template <class Sequence>
 bool ended(Setting const& setting, sequences::LengthSegment<Sequence> const& stretch) {
     Word const rounds = setting.my_updates() / sequences::streams, rest = setting.my_updates() % sequences::streams;
