@@ -11,7 +11,8 @@ from collections import Counter
 from fnmatch import fnmatch
 from pathlib import Path
 
-SUFFIXES = (".py", ".cpp", ".hpp", ".md", ".toml", ".jinja", ".js", ".css")
+SUFFIXES = (".py", ".cpp", ".hpp", ".md", ".toml", ".jinja", ".js", ".css", ".cmake")
+NAMES = ("CMakeLists.txt", "Makefile")
 LISTS = Path(__file__).with_suffix(".toml")
 
 
@@ -37,7 +38,9 @@ def main() -> int:
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
         path = Path(name)
-        if path.suffix not in SUFFIXES or not path.is_file() or any(fnmatch(name, one) for one in lists["skip"]):
+        if path.suffix not in SUFFIXES and path.name not in NAMES:
+            continue
+        if not path.is_file() or any(fnmatch(name, one) for one in lists["skip"]):
             continue
         for number, word, line in find_words(path.read_text(encoding="utf-8"), list(words)):
             allowed = [

@@ -20,7 +20,7 @@ if(NOT OCTANT_MPI_CXX)
   endif()
   set(OCTANT_MPI_CXX "${wrapper}")
 endif()
-cmake_path(GET OCTANT_MPI_CXX PARENT_PATH OCTANT_MPI_BIN)  # its mpiexec lies beside it
+cmake_path(GET OCTANT_MPI_CXX PARENT_PATH OCTANT_MPI_BIN)  # mpiexec is in the same folder
 execute_process(COMMAND "${OCTANT_MPI_CXX}" -show OUTPUT_VARIABLE shown OUTPUT_STRIP_TRAILING_WHITESPACE
   COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(words UNIX_COMMAND "${shown}")

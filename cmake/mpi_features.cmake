@@ -1,5 +1,5 @@
-# What the MPI library has beyond MPI 3.1, found by linking: a header may promise what the library lacks, and versions of
-# the standard say nothing about either. Offers the header octant/mpi_features.hpp.
+# Features of the MPI library beyond MPI 3.1, tested by linking: a header may declare functions that the library does not
+# have, and the version of the standard is not reliable. Offers the header octant/mpi_features.hpp.
 include(CheckCXXSourceCompiles)
 get_target_property(CMAKE_REQUIRED_INCLUDES octant_mpi INTERFACE_SYSTEM_INCLUDE_DIRECTORIES)
 get_target_property(CMAKE_REQUIRED_DEFINITIONS octant_mpi INTERFACE_COMPILE_OPTIONS)
