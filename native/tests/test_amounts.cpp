@@ -40,7 +40,7 @@ void shared_table(octant::Checks& checks) {
     for (auto const& [kind, texts] : table.members())
         for (auto const& [text, expected] : texts.members()) {
             auto const* const form = kind == "bytes"   ? "as a size"
-                                     : kind == "whole" ? "as a whole number"
+                                     : kind == "whole" ? "as a non-negative integer"
                                      : kind == "real"  ? "as a non-negative number"
                                                        : "as a time";
             if (expected.is_null())

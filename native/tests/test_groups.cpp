@@ -50,11 +50,11 @@ int main() {
     refused(checks, "first:5", 4, 1, "there are 4 ranks");
     refused(checks, "0", 4, 1, "a group has at least one rank");
     refused(checks, "2", 1, 1, "there is one rank); try groups=1, or --ranks 2");
-    refused(checks, "0+0", 4, 1, "rank 0 is in two places); try each rank once");
-    refused(checks, "0+1/1+2", 4, 1, "rank 1 is in two places); try each rank once, or groups=0+1,1+2, one");
+    refused(checks, "0+0", 4, 1, "rank 0 appears twice); try each rank once");
+    refused(checks, "0+1/1+2", 4, 1, "rank 1 appears twice); try each rank once, or groups=0+1,1+2, in separate runs");
     refused(checks, "0+4", 4, 1, "there is no rank 4); try ranks from 0 to 3");
-    refused(checks, "pairs", 4, 1, "'pairs' is no whole number); try all");
-    refused(checks, "0+/1", 4, 1, "no whole number");
+    refused(checks, "pairs", 4, 1, "'pairs' is not an integer); try all");
+    refused(checks, "0+/1", 4, 1, "'' is not an integer");
     for (int ranks : {2, 3, 4, 7, 8}) {  // every two ranks form a pair exactly once
         std::set<std::vector<int>> met;
         std::size_t pairs = 0;
@@ -68,15 +68,15 @@ int main() {
     }
     refused(checks, "round:3", 4, 1, "there are rounds 0 to 2 of 4 ranks");
     refused(checks, "round:0", 1, 1, "no rank has a partner");
-    refused(checks, "shift:0", 4, 1, "it is no distance); try groups=shift:1, shift:P/2");
-    refused(checks, "shift:1:1:1", 4, 1, "it is no distance");
-    refused(checks, "shift:half", 4, 1, "'half' is no whole number");
+    refused(checks, "shift:0", 4, 1, "shift distance must be at least 1); try groups=shift:1, shift:P/2");
+    refused(checks, "shift:1:1:1", 4, 1, "shift distance must be at least 1");
+    refused(checks, "shift:half", 4, 1, "'half' is not an integer");
     refused(checks, "shift:4", 4, 1, "no rank has a partner among 4 ranks); try groups=shift:P/2, or --ranks 8");
     refused(checks, "shift:P/2", 1, 1, "no rank has a partner among 1 rank); try groups=shift:P/2, or --ranks 2");
     refused(checks, "shift:2:3", 4, 1, "there are 1 to 2 pairs); try groups=shift:2");
     refused(checks, "mirror:3", 5, 1, "no rank has a partner among 5 ranks); try --ranks 6");
     refused(checks, "mirror", 1, 1, "try --ranks 2");
-    refused(checks, "far:3x2", 6, 1, "an odd edge has no place opposite");
+    refused(checks, "far:3x2", 6, 1, "an odd edge has no opposite node");
     refused(checks, "far:4x4", 8, 1, "the grid has more nodes than there are ranks); try --ranks 16");
     refused(checks, "far:1", 8, 1, "the grid has one node); try far:2");
     refused(checks, "shift:1", 4, 3, "try groups=3");

@@ -48,11 +48,11 @@ void names(octant::Checks& checks) {
     checks.that(kept.list().size() == 4, "plain names");
     for (std::string const& name : std::vector<std::string>{"", ".", "..", "../x", "/etc/passwd", "a/b", ".hidden",
                                                             "-x", "a b", "a\n", "\xC3\xA9", longest + "n"}) {
-        checks.refused([&] { kept.keep(name, "kind", {}, memory); }, "is no plain name");
-        checks.refused([&] { kept.keep("name", name, {}, memory); }, "is no plain name");
+        checks.refused([&] { kept.keep(name, "kind", {}, memory); }, "(invalid name)");
+        checks.refused([&] { kept.keep("name", name, {}, memory); }, "(invalid name)");
     }
-    checks.refused([&] { kept.keep(std::string("a\0b", 3), "kind", {}, memory); }, "is no plain name");
-    checks.refused([&] { kept.keep("name", std::string(33, 'k'), {}, memory); }, "is no plain name");
+    checks.refused([&] { kept.keep(std::string("a\0b", 3), "kind", {}, memory); }, "(invalid name)");
+    checks.refused([&] { kept.keep("name", std::string(33, 'k'), {}, memory); }, "(invalid name)");
 }
 
 void limits_of_a_rank(octant::Checks& checks) {
@@ -66,7 +66,7 @@ void limits_of_a_rank(octant::Checks& checks) {
     checks.that(memory == 23 && kept.list().size() == 2, "a file of the same name is replaced, its memory given back");
     memory = 1;
     kept.keep("c", "k", bytes_of("01"), memory);
-    checks.that(memory == 1 && kept.list()[2].left_out == "no memory is left for a copy of it", "no memory");
+    checks.that(memory == 1 && kept.list()[2].left_out == "out of memory", "no memory");
     for (int i = 3; i < 32; ++i) kept.keep("n" + std::to_string(i), "k", {}, memory);
     checks.refused([&] { kept.keep("n33", "k", {}, memory); }, "at most 32 files");
     kept.keep("a", "k", {}, memory);

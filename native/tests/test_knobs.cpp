@@ -55,7 +55,7 @@ void refusals(octant::Checks& checks) {
     checks.refused([] { points({"bytes=1"}); }, "outside 64");
     checks.refused([] { points({"bytes"}); }, "knob=value");
     checks.refused([] { points({"threads=1", "threads=2"}); }, "twice");
-    checks.refused([] { points({"threads="}); }, "whole number");
+    checks.refused([] { points({"threads="}); }, "non-negative integer");
 }
 
 }  // namespace
