@@ -51,7 +51,7 @@ def test_visits_without_marks_have_no_time_and_are_left_out() -> None:
 def test_a_record_without_pairs_has_no_such_metric() -> None:
     found = launch()
     bare = replace(found, read=lambda: Samples(found.read().series[:2]))
-    assert "lacks the data" in figures(bare)["nearest"].missing
+    assert "has no data" in figures(bare)["nearest"].missing
 
 
 @pytest.fixture

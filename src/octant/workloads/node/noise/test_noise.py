@@ -115,7 +115,7 @@ def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> Non
     assert share("lost by CPU clock", point(taken=(taken,))) == pytest.approx(0.25)
     older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
     assert older.launches == ()
-    assert "the record lacks the data" in older.missing
+    assert "the record has no data" in older.missing
 
 
 def test_moves_are_of_one_thread_and_second() -> None:
