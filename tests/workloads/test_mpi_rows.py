@@ -144,7 +144,7 @@ def check_own_algorithms(folder: Path, launcher: Path, ranks: int, records: Path
     every = {(pattern, name) for pattern, names in OWN.items() for name in names.split(",")}
     assert measured == (every if power_of_two else every - need_it)
     for one in failures:
-        reasons = ("it needs a power of two", "it changes the order of operands", "there is no such form")
+        reasons = ("it needs a power of two", "it changes the order of operands", "no such combination")
         assert any(text in one.reason for text in reasons), one.reason
     in_order = {("allreduce", "recursive-doubling"), ("allreduce", "binomial"), ("reduce", "binomial")}
     matrices = {(p.knobs["pattern"], p.knobs["algorithm"]) for p in points if p.knobs["op"] == "matrix"}
