@@ -1,4 +1,4 @@
-"""Comparing runs: what launches and rounds tell is said so, and what cannot be told or compared is listed as such."""
+"""Comparing runs: conclusions from launches and rounds, and the list of what cannot be compared."""
 
 import dataclasses
 import io
@@ -39,7 +39,7 @@ def compared(before: StoredRun, after: StoredRun, margin: float = 0.03, curves: 
 
 
 def in_turn(before: StoredRun, after: StoredRun, looks: Looks = "once") -> Comparisons:
-    """As runs that were measured in turn; that of A has another id."""
+    """As runs that were measured alternately; that of A has another id."""
     before = dataclasses.replace(before, id="a")
     after = dataclasses.replace(after, id="b", pair=Pair("a", "old", 4, looks))
     return compared(before, after)

@@ -28,7 +28,7 @@ def step(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, str(PROGRAM), *words], capture_output=True, text=True, check=False)
 
 
-def test_a_step_is_told_before_it_begins_and_its_output_is_kept_back() -> None:
+def test_a_step_is_announced_before_it_begins_and_its_output_is_kept_back() -> None:
     done = step("building", "60", sys.executable, "-c", "print('[1/2] compiling'); print('[2/2] linking')")
     first, last = done.stderr.splitlines()
     assert first == "building, about 60 s"

@@ -29,7 +29,7 @@ from octant.store import Store, StoredRun
 
 @dataclass
 class Bench:
-    """A store, and the kernel that stands for all of them: the cells of some sides take longer, or spread more."""
+    """A store, and one kernel for all of them: the cells of some sides take longer, or spread more."""
 
     store: Store
     slower: dict[str, float] = field(default_factory=dict)  # by the kernel's variant

@@ -87,7 +87,7 @@ def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs
     assert "faster" not in compared
 
 
-def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
+def test_a_wrong_result_has_no_values(measure: Runs) -> None:
     done = measure("wrong", "--value", RATE, "--check", "residual within 1%")
     assert done.returncode == Exit.WRONG_ANSWER
     table = " ".join(done.stdout.partition("wrong result: no performance reported")[2].partition("Files")[0].split())

@@ -112,7 +112,7 @@ def test_launches_of_one_sort_share_a_line_over_all_their_time() -> None:
     assert line.endswith(":48")
 
 
-def test_programs_are_told_the_kind_and_the_next_launch() -> None:
+def test_json_and_csv_contain_the_kind_and_the_next_launch() -> None:
     first = json.loads(tidy.as_json(report_of(summary(6))))["figures"][0]
     assert (first["kind"], first["launches"], first["tried"]) == ("order statistics", 6, 6)
     assert first["next_low"] < first["low"] < first["median"] < first["high"] < first["next_high"]

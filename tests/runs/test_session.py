@@ -1,4 +1,4 @@
-"""What is decided is started once, as planned, and whatever comes of it is kept: whoever is killed, and whenever."""
+"""Each decided launch is started once, as planned, and its outcome is kept, whichever process is killed and when."""
 
 import dataclasses
 import functools

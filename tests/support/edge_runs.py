@@ -57,7 +57,7 @@ def with_flops(point: Point, flops: float) -> Point:
 
 def unmeasurable(summary: Summary) -> Summary:
     """The run, whose figures are all not what was asked."""
-    bad = (Caveat("request not met", Grade.INVALID, "NOT AS ASKED"),)
+    bad = (Caveat("request not met", Grade.INVALID, "NOT AS REQUESTED"),)
 
     def spoiled(one: Figure) -> Figure:
         return dataclasses.replace(

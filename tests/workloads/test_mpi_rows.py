@@ -1,6 +1,6 @@
 """Every row of every workload of messages, on 1 and 2 ranks of MPICH and of Intel MPI, and more of Open MPI.
 
-A row is right, or is refused with a sentence: by the number of ranks, or because the library lacks it.
+A row is right, or is refused with a sentence: by the number of ranks, or because the library does not have it.
 """
 
 import json

@@ -122,7 +122,7 @@ def latency_curve(*each: str) -> Picture:
     return next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")
 
 
-def test_more_lines_than_can_be_told_apart_stand_in_several_panels_over_one_axis(
+def test_more_lines_than_can_be_distinguished_are_in_several_panels_over_one_axis(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(figure_curves, "MOST_SERIES", 1)

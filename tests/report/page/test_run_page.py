@@ -96,7 +96,7 @@ def test_every_run_has_a_page(name: str) -> None:
     assert {target for target in re.findall(r'href="#([^"]+)"', made) if not target.startswith("figure-")} <= set(named)
 
 
-def test_what_the_first_screen_says_stands_there_once_and_in_its_order() -> None:
+def test_texts_of_the_first_screen_are_on_the_page_once_and_in_its_order() -> None:
     said = text_of(run_page.render(report_of(RUNS["six launches"](), screens.SCREEN)))
     place = 0
     for text in said_by(screens.SCREEN):

@@ -1,4 +1,4 @@
-"""The first screen of a run of a user's program: what it took, beside the last run, and where it was."""
+"""The first screen of a run of a user's program: its times, those of the last run, and its placement."""
 
 import datetime
 import re

@@ -131,8 +131,8 @@ def test_four_sessions_on_a_machine_say_how_much_they_differ(tmp_path: Path) -> 
     for number, factor in enumerate(factors):
         run = run_of(rates([90e9 * factor] * 6), screen=SCREEN)
         at = f"2026-11-2{number + 1}T21:45:30+00:00"
-        told = replace(run, started=at, id=f"2026112{number + 1}-214530-0000", folder=tmp_path / f"{number}")
-        write_run(told, tmp_path)
+        dated = replace(run, started=at, id=f"2026112{number + 1}-214530-0000", folder=tmp_path / f"{number}")
+        write_run(dated, tmp_path)
     store = Store(tmp_path)
     last = summarise(store.read(store.ids()[-1]), WORKLOADS, all_metrics=True)
     third = Store(tmp_path / "three")

@@ -68,7 +68,7 @@ def test_sizes_that_a_launch_swept_are_named_as_people_read_them() -> None:
     assert [summary._value_text("bytes", value) for value in ("0", "1000000", "1GiB")] == ["0 B", "1000000", "1GiB"]
 
 
-def test_no_column_stands_empty_where_no_figure_has_a_limit() -> None:
+def test_no_column_is_empty_if_no_figure_has_a_limit() -> None:
     run = fake_run()
     assert "of limit" in shown(run, 200)
     unlimited = dataclasses.replace(run, points=tuple(p for p in run.points if p.workload == "node/noise"))
