@@ -407,9 +407,9 @@ def test_a_core_just_beyond_three_percent_is_one() -> None:
     assert rules(found_run([together(1 / 1.031)])) == ["imbalance"]
 
 
-def test_wrong_answers_come_first() -> None:
+def test_wrong_results_come_first() -> None:
     summary = found_run([product(0.9, wrong=True), quick()], taken(lost=0.3))
-    assert rules(summary)[0] == "wrong answers"
+    assert rules(summary)[0] == "wrong results"
     found = findings(summary)[0]
     assert found.title == "Wrong result: Matrix multiply, 1 core"
     assert found.lines == ("octant run node/gemm n=384",)

@@ -173,7 +173,7 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     assert not any(row.invalid for row in rows_of(good, HPCC))
 
 
-def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:
+def test_a_wrong_result_has_no_speed_and_the_summary_says_so() -> None:
     wrong = summary_of(wrong=True)
     row = rows(wrong)["SingleDGEMM_Gflops", "baseline"]
     assert (row.verdict, row.value, row.reason) == ("WRONG", None, "")

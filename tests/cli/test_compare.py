@@ -195,7 +195,7 @@ def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) 
     done = bench.compare("--gate")
     assert done.exit_code == Exit.WRONG_ANSWER, "it comes before the regression that it is, too"
     assert "wrong result in B" in done.stdout
-    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
+    assert "octant: WRONG RESULT: node/stream: " in done.stderr
 
 
 def _wrong(found: Point) -> Point:

@@ -72,11 +72,11 @@ def test_a_kernel_that_hangs_is_stopped_and_the_rest_goes_on(octant: Octant, env
     assert "timed out after" in only_run(environment).failures[0].reason
 
 
-def test_a_wrong_answer_exits_4_and_has_no_speed(octant: Octant) -> None:
+def test_a_wrong_result_exits_4_and_has_no_speed(octant: Octant) -> None:
     done = octant("run", *QUICK, env={"OCTANT_FAULT": "wrong"})
     assert done.returncode == Exit.WRONG_ANSWER
     assert "WRONG" in done.stdout
-    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
+    assert "octant: WRONG RESULT: node/stream: " in done.stderr
     assert "GB/s" not in done.stdout
 
 

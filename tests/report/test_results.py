@@ -75,7 +75,7 @@ def test_the_page_has_them_in_the_details_of_a_figure() -> None:
         "<td>0 1</td><td>1.000 GB/s</td>",
     ):
         assert cells in details
-    assert "wrong answer: residual bound: 17.2 &gt; 16" in page
+    assert "wrong result: residual bound: 17.2 &gt; 16" in page
 
 
 def exported(what: tidy.What) -> list[dict[str, str]]:

@@ -264,7 +264,7 @@ def test_short_names_have_the_knobs_that_tell_figures_apart(tmp_path: Path) -> N
     assert all(len(name) <= 32 for name in names(*long))
 
 
-def test_no_view_shows_other_figures_of_a_wrong_answer(tmp_path: Path) -> None:
+def test_no_view_shows_other_figures_of_a_wrong_result(tmp_path: Path) -> None:
     path = tmp_path / "hpl.txt"
     path.write_text((FOLDER / "hpl-mxp-nvidia-24.3.txt").read_text())
     done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])

@@ -138,7 +138,7 @@ def test_a_failed_combination_is_reported_and_the_others_are_kept(where: Store) 
     assert needed in by_id["p7-medium-pages-small-gain"].why
 
 
-def test_a_wrong_answer_has_no_value(where: Store) -> None:
+def test_a_wrong_result_has_no_value(where: Store) -> None:
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
     with begun.records.open("a") as records:
         records.writelines(

@@ -74,7 +74,7 @@ _MADE: dict[str, Callable[[], Summary]] = {
     "two launches": lambda: summary_of(fake_run(repeats=2)),
     "six launches": lambda: summary_of(fake_run(repeats=6)),
     "all not measurable": lambda: fake_summary(np.geomspace(1e9, 30e9, 6) * np.ones((4, 1))),
-    "wrong answers": wrong,
+    "wrong results": wrong,
     "one core": one_core,
     "256 threads": lambda: summary_of(fake_run(repeats=2, on=machine(2, 4, 16, 2))),
     "5,000 figures": lambda: fake_summary(1e9 * np.random.default_rng(1).uniform(1, 1.05, (5000, 2))),

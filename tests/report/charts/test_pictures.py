@@ -57,7 +57,7 @@ def test_a_timeline_keeps_the_order_of_samples() -> None:
     assert first.x[-1] == 100
 
 
-def test_bars_and_histograms_leave_out_wrong_answers() -> None:
+def test_bars_and_histograms_leave_out_wrong_results() -> None:
     (bars,) = drawn()["apps-halo-bars"].panels[0].series
     assert bars.x == pytest.approx([2 * n * 1e-6 for n in RIGHT])
     outlines = drawn()["apps-halo-histogram"].panels[0].series

@@ -199,7 +199,7 @@ def test_values_of_several_sorts_have_letters_that_say_what_their_ends_are() -> 
     assert re.match(r"95 % interval for the median over \d+ launches", said[1])
 
 
-@pytest.mark.parametrize(("name", "grade"), [("all not measurable", "not measurable"), ("wrong answers", "wrong")])
+@pytest.mark.parametrize(("name", "grade"), [("all not measurable", "not measurable"), ("wrong results", "wrong")])
 def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
     for body in rows(run_page.render(report_of(RUNS[name]()))).values():
         row = body.partition('<tr class="inside">')[0]
@@ -208,9 +208,9 @@ def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
         assert "is the limit" not in row
 
 
-def test_a_wrong_answer_has_no_speed() -> None:
-    made = run_page.render(report_of(RUNS["wrong answers"]()))
-    assert "wrong answer: sum of the array: 3 &gt; 1e-09" in made
+def test_a_wrong_result_has_no_speed() -> None:
+    made = run_page.render(report_of(RUNS["wrong results"]()))
+    assert "wrong result: sum of the array: 3 &gt; 1e-09" in made
     assert "93.8" not in text_of(made)
 
 

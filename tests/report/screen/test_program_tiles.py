@@ -96,13 +96,13 @@ def test_the_answer_is_a_sentence(tmp_path: Path) -> None:
     assert [figure.name for figure in several.figures][:2] == ["solve, n 1, s static", "solve, n 1, s guided"]
 
 
-def test_a_wrong_answer_has_no_speed(tmp_path: Path) -> None:
+def test_a_wrong_result_has_no_speed(tmp_path: Path) -> None:
     wrong = replace(ONE, checks={"residual: difference from 0": (1.0, 1e-9)})
     summary = of_one(tmp_path, wrong)
     assert shown(summary)["Wall time"].number == "wrong result"
     assert "took" not in answer_text(summary, tiles(summary))
     first = first_screen(summary)
-    assert first.findings[0].rule == "wrong answers"
+    assert first.findings[0].rule == "wrong results"
     assert "no performance" not in first.findings[0].body.lower(), "the table of reliability states it"
     assert any("No performance is reported" in row.so for row in first.reliability.rows)
 

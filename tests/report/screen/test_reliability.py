@@ -99,7 +99,7 @@ def test_one_and_two_launches_are_no_interval() -> None:
     assert "Two launches are too few for an interval." in reliability(two, tiles(two)).text
 
 
-def test_a_wrong_answer_and_an_unclear_one_come_first() -> None:
+def test_a_wrong_result_and_an_unclear_one_come_first() -> None:
     wrong = summary_of(rates([90e9] * 6, passed=False))
     assert reliability(wrong, tiles(wrong)).text.startswith(
         "Peak failed verification, so no performance is reported for it."

@@ -75,7 +75,7 @@ def test_few_launches_are_said_to_be_few() -> None:
     assert one.grade == "note"
 
 
-def test_a_wrong_answer_has_no_speed_and_no_share() -> None:
+def test_a_wrong_result_has_no_speed_and_no_share() -> None:
     tile = peak(spread(90e9, 0.01), passed=False)
     assert (tile.number, tile.unit, tile.grade) == ("wrong result", "", "wrong")
     assert tile.interval == "failed verification: compared with the plain loop: 1 > 1e-12"

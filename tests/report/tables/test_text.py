@@ -86,7 +86,7 @@ def test_repeated_launches_are_one_row_that_says_so() -> None:
     assert page.count("8 B, hot buffers") == 1
 
 
-def test_a_wrong_answer_has_no_speed() -> None:
+def test_a_wrong_result_has_no_speed() -> None:
     run = fake_run()
     wrong = (Result("sum of the array", 3.0, "1", 1e-9), Result("iterations", 42.0))
     page = shown(dataclasses.replace(run, points=tuple(dataclasses.replace(p, results=wrong) for p in run.points)), 120)

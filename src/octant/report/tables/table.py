@@ -118,7 +118,7 @@ def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
         begun, launch = point.process.begun, made.get(id(point))
         valid = "no: lost more than half of its time"
         if launch is None:
-            valid = "no: wrong answer" if has_no_speed(figure) and not point.passed else "no: no value"
+            valid = "no: wrong result" if has_no_speed(figure) and not point.passed else "no: no value"
         elif any(one is launch for one in figure.counted):
             valid = "yes" if launch.counts else "shown: no launch lost less than half of its time"
         rows.append((

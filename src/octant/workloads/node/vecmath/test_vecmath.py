@@ -190,7 +190,7 @@ def test_modes_and_names_of_vml(run_kernel: KernelRuns, fakes: tuple[str, str]) 
     assert len(done.failures) == 4
 
 
-def test_a_library_that_makes_small_numbers_zero_is_a_wrong_answer(
+def test_a_library_that_makes_small_numbers_zero_is_a_wrong_result(
     run_kernel: KernelRuns, fakes: tuple[str, str]
 ) -> None:
     done = run_kernel("node/vecmath", "library=sleef", "width=scalar", "function=sin", f"path={fakes[1]}", *BRIEF)
