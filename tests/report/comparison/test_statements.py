@@ -90,7 +90,7 @@ def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
     assert (statements.reliability(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
     assert statements.reliability(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
     shown = "\n".join(line.plain for line in comparison.lines(nothing))
-    assert "Reliability: insufficient." in shown
+    assert "Reliability: not measurable." in shown
     assert "good" not in shown
     assert "not detected" not in statements.answer(comparison_of((1.0, QUIET)))
 

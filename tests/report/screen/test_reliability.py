@@ -1,5 +1,6 @@
 """How far a page can be believed: its grade, its sentence, and the rows behind it."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from octant.advice.findings import findings
 from octant.analysis.summary import Summary, summarise
 from octant.record import RankTimes
 from octant.report import claims
-from octant.report.screen.answer import Tile
+from octant.report.screen.answer import Reliability, Tile
 from octant.report.screen.reliability import page_grade, reliability
 from octant.report.screen.tiles import tiles
-from octant.stats.grades import GradeName
+from octant.stats.grades import GRADE_NAMES, GradeName
 from octant.store import Store
+from paths import ROOT
 from screen_run import SCREEN, WORKLOADS, rates, run_of, spread, summary_of
 
 
@@ -37,6 +39,13 @@ def said(summary: Summary) -> dict[str, tuple[str, str]]:
 def test_the_page_is_as_good_as_its_worst_tile(grades: list[GradeName], whole: GradeName) -> None:
     shown = [Tile("x", "y", number="1", grade=grade) for grade in grades]
     assert page_grade([*shown, Tile("z", "", missing="no MPI")]) == whole
+
+
+@pytest.mark.parametrize("grade", GRADE_NAMES)
+def test_the_printed_word_is_a_grade_of_the_glossary(grade: GradeName) -> None:
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^- \*\*grade\*\*: (.*?)\.", glossary, re.MULTILINE)
+    assert Reliability(grade, "", ()).word in re.split(", (?:or )?", row)
 
 
 def lossy(share: float) -> Summary:

@@ -131,7 +131,7 @@ def test_caveats_of_rows_limit_the_reliability_and_are_named(study: Study) -> No
     text = STUDY.partition("[[findings]]")[0]
     clean, lossy = study(1.0, text=text), study(1.0, text=text, lost=lambda pages: 0.06 if pages == "thp" else 0.0)
     assert reliability(clean) == Reliability("reliable", "No caveats.", ())
-    assert report.report_text(clean).count("Reliability: good. No caveats.") == 1, "the word of the first screen"
+    assert report.report_text(clean).count("Reliability: reliable. No caveats.") == 1, "the grade of the glossary"
     found = reliability(lossy)
     assert found.grade == "limited"
     assert found.text.endswith("1 of 2 values has caveats: lost time.")
