@@ -156,7 +156,7 @@ def disturbed(lost: int) -> Summary:
     ("lost", "ends", "launches", "said"),
     [
         (5, "one launch", "1 of 6", "1 of 6 launches, no interval"),
-        (6, "none counts", "0 of 6", "none of 6 launches counts: each lost over half of its time"),
+        (6, "none valid", "0 of 6", "none of 6 launches is valid: each lost over half of its time"),
     ],
 )
 def test_launches_that_lost_most_of_their_time_do_not_count(lost: int, ends: str, launches: str, said: str) -> None:

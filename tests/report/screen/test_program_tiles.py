@@ -13,8 +13,10 @@ from fake_run import GIB, machine
 from octant.analysis.compare import compare
 from octant.analysis.summary import Summary
 from octant.program import ProgramValue
+from octant.report import claims
 from octant.report.charts.pictures import pictures
 from octant.report.comparison import statements
+from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.report.screen.answer import Tile
 from octant.report.screen.first_screen import RunReport, first_screen
@@ -22,6 +24,7 @@ from octant.report.screen.tiles import answer_text, tiles
 from octant.report.tables import text
 from octant.units import NARROW
 from program_run import BEGUN, RankSeen, Seen, launches, program_summary, request_of
+from reports import report_of
 
 TWO = RankSeen(user=1.9, system=0.05, cpus=(0, 1), masks=((0, 1), (0, 1)), nodes={"0": 3 * GIB}, huge=GIB)
 ONE = Seen(ranks=[TWO], memory=int(3.2 * GIB))
@@ -44,6 +47,16 @@ def shown(summary: Summary) -> dict[str, Tile]:
 
 def of_one(root: Path, seen: Seen = ONE, **changes: Any) -> Summary:
     return program_summary(root, changes.pop("request", request_of()), [launches(seen)], **changes)
+
+
+def test_cpu_utilisation_is_in_percent_in_tables_and_a_number_in_exports(tmp_path: Path) -> None:
+    summary = of_one(tmp_path)
+    found = summary.figure(summary.figures[0], "CPU utilisation")
+    assert found is not None
+    texts = claims.figure_texts(found)
+    assert (texts.number, texts.unit) == ("97.5", "%")
+    (row,) = [one for one in tidy.document(report_of(summary))["figures"] if one["metric"] == "CPU utilisation"]
+    assert (row["unit"], row["median"]) == ("1", pytest.approx(0.975))
 
 
 def test_one_cell_has_time_memory_processors_lost_time_and_placement(tmp_path: Path) -> None:

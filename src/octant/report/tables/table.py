@@ -36,7 +36,7 @@ class FigureRow:
     number: int  # its place among the figures of the page
     name: str
     text: claims.ValueTexts
-    ends: str  # "24.28 … 24.35"; "one launch" or "none counts" where repeated launches have no ends
+    ends: str  # "24.28 … 24.35"; "one launch" or "none valid" where repeated launches have no ends
     launches: str  # "6", "5 of 6"
     strip: Strip | None
     share: str  # "92 %", "is the limit", or nothing
