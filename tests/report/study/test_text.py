@@ -73,6 +73,23 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
     )
 
 
+def test_notes_list_every_caveat_of_each_row(where: Store, tmp_path: Path) -> None:
+    begun = outcome.begin(where, curve_study(tmp_path), machine(), seed=1, repeats=4)
+    with begun.records.open("a") as records:
+        for launch in begun.launches:
+            lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
+            records.writelines(f"{line}\n" for line in lines)
+    found = fake_study.outcome_of(where.read(begun.id))
+    assert found.run is not None
+    every = [one.text for curve in found.values.by_cell.values() for value in curve.values() for one in value.caveats]
+    assert len(set(every)) > 1, "a row has several caveats"
+    text = report.report_text(found, notes=True)
+    assert " more)" not in text
+    assert f"  all caveats: octant study report {found.run.id} --notes\n" in report.report_text(found)
+    assert sum(text.count(f": {one}\n") for one in set(every)) == len(every)
+    assert "  a 2MiB: oversubscription: there are more threads than hardware threads\n" in text
+
+
 def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(
