@@ -393,7 +393,7 @@ def test_what_failed_and_what_is_wrong_is_said() -> None:
     failed = Failure("mpi/rings", "key", knobs, 2, "hangs here (MPICH 5.0.2, 2 ranks: no end after 15 s)", 3)
     alike = Failure("mpi/rings", "key", {"pattern": "exchange"}, 2, failed.reason, 3)
     text = table_text(summary("mpi/pairs", "pingpong", failed, failed, alike, wrong=True, bytes="8"))
-    assert rows(text)[1] == ["8", "0", "-", "-", "WRONG", "ANSWER"]
+    assert rows(text)[1] == ["8", "0", "-", "-", "WRONG", "RESULT"]
     assert text.count(": hangs here (MPICH 5.0.2, 2 ranks") == 2
     assert "# Not measured: Barrier: hangs" in text
     assert "# Not measured: Exchange: hangs" in text

@@ -114,7 +114,7 @@ repeats = 3
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: unknown key"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
-        ("title", "correct it there"),
+        ("title", "correct the file"),
         ("a = " + "[" * 5000, "nested deeper"),
     ],
 )
