@@ -1,6 +1,7 @@
 """The first screen of a run of a user's program: its times, those of the last run, and its placement."""
 
 import datetime
+import json
 import re
 import shlex
 from dataclasses import replace
@@ -55,7 +56,8 @@ def test_cpu_utilisation_is_in_percent_in_tables_and_a_number_in_exports(tmp_pat
     assert found is not None
     texts = claims.figure_texts(found)
     assert (texts.number, texts.unit) == ("97.5", "%")
-    (row,) = [one for one in tidy.document(report_of(summary))["figures"] if one["metric"] == "CPU utilisation"]
+    figures = json.loads(tidy.as_json(report_of(summary)))["figures"]
+    (row,) = [one for one in figures if one["metric"] == "CPU utilisation"]
     assert (row["unit"], row["median"]) == ("1", pytest.approx(0.975))
 
 
