@@ -1,6 +1,6 @@
 """Every row of every workload of messages, on 1 and 2 ranks of MPICH and of Intel MPI, and more of Open MPI.
 
-A row is right, or is refused with a sentence: by the number of ranks, or because the library lacks it.
+A row is right, or is refused with a sentence: by the number of ranks, or because the library does not have it.
 """
 
 import json
@@ -166,7 +166,7 @@ def test_own_algorithms_are_right_on_more_ranks_than_cores(tmp_path: Path, ranks
 
 
 @pytest.mark.mpi
-def test_a_wrong_answer_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) -> None:
+def test_a_wrong_result_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) -> None:
     done = run_kernel("mpi/p2p", "pattern=pingpong,partitioned", "bytes=12", *QUICK, fault="wrong:0", ranks=2)
     assert [failure.exit for failure in done.failures] == [3]
     assert [point.passed for point in done.points] == [False]

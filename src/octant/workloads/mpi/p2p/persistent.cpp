@@ -204,7 +204,7 @@ class Partitioned {
     void corrupt(std::size_t fault) { messages_.corrupt(fault); }
 
   private:
-    // Open MPI 5 waits for ever in a partitioned transfer unless every rank of the world has made one.
+    // Open MPI 5 waits indefinitely in a partitioned transfer unless every rank of the world has made one.
     static void check_members([[maybe_unused]] octant::Context const& context) {
 #ifdef OPEN_MPI
         auto const groups = octant::Groups::parse(context.knobs.word("groups"), context.world.size(), 2);

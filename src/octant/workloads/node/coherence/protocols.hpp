@@ -32,7 +32,7 @@ Line const* link(Lines& lines);
 
 // Both sides of `trips` round trips, each of which adds two to the count that is handed over, `from` before. They
 // return the count as it is then: of `handover` each pass adds one to what was found; `exchange` takes the next number
-// alone, and waits for ever where another one comes.
+// alone, and waits indefinitely where another one comes.
 std::uint64_t call(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips);
 std::uint64_t answer(Protocol protocol, Lines& lines, std::uint64_t from, std::int64_t trips);
 
