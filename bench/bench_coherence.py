@@ -23,7 +23,7 @@ def ours(protocol: str, pair: str, seconds: float) -> float:
     words = ["pattern=pairs", f"protocol={protocol}", f"trips={TRIPS}", f"seconds={seconds}"]
     (found,) = points("node/coherence", words, launcher=["taskset", "-c", pair])
     if not found.passed:
-        raise SystemExit("cannot compare (node/coherence gave a wrong answer); run it by itself")
+        raise SystemExit("cannot compare (node/coherence gave a wrong result); run it by itself")
     (phase,) = (one for one in found.read().series if one.head.name == "phase/passing")
     return float(np.quantile(phase.values, 0.1)) * 1e-9 / found.count("passes")
 

@@ -95,7 +95,7 @@ def main() -> None:
             with hogging():
                 disturbed = measured(Path(folder), call)[0]
             if quiet.value is None or disturbed.value is None:
-                sys.exit(f"{name}: wrong answer; nothing to compare")
+                sys.exit(f"{name}: wrong result; nothing to compare")
             medians = disturbed.value.middle / quiet.value.middle - 1
             means = mean(disturbed) / mean(quiet) - 1
             lines.append({"workload": name, "mode": asked.mode, "median_change": medians, "mean_change": means})

@@ -1,4 +1,4 @@
-"""Exit codes: one table in both languages, one order where several apply, and no code beside the table."""
+"""Exit codes: one table in both languages, one order if several apply, and no code outside the table."""
 
 import ast
 import itertools

@@ -123,7 +123,7 @@ def test_a_need_that_is_not_met_says_what_was_looked_for_and_what_was_found(need
     assert facts.wanted(need)
 
 
-def test_no_need_lacks_a_test() -> None:
+def test_every_need_has_a_test() -> None:
     with pytest.raises(ValueError, match="unknown need") as refused:
         facts.check_need("colour")
     named = str(refused.value).partition("try ")[2].split(", ")
@@ -147,7 +147,7 @@ def test_a_name_without_its_number_means_every_number() -> None:
     assert facts.missing("processor=POWER6", here)
 
 
-def test_cores_that_may_not_be_used_and_threads_that_are_switched_off_are_told_apart() -> None:
+def test_forbidden_cores_and_switched_off_threads_are_distinguished() -> None:
     of_four = machine(cores=4)
     two = dataclasses.replace(of_four, topology=dataclasses.replace(of_four.topology, allowed=frozenset({0, 1})))
     missing = facts.missing("cores>=3", two)

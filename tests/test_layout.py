@@ -280,7 +280,7 @@ def test_the_network_model_and_the_study_format_name_no_benchmark() -> None:
 
 
 def test_every_test_is_collected(pytestconfig: pytest.Config) -> None:
-    """Pytest passes over folders of some names, among them `build`, unless it is told otherwise."""
+    """Pytest passes over folders of some names, among them `build`, unless its options include them."""
     passed_over = pytestconfig.getini("norecursedirs")
     roots = [ROOT / name for name in pytestconfig.getini("testpaths")]
     tests = files("*/test_*.py")

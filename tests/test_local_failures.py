@@ -137,8 +137,8 @@ def test_tables_of_patterns_say_that_a_workload_is_missing(store: Path, app: typ
         shown = RUN.invoke(app, ["mpi", "--run", id_of("mpi/p2p")])
         assert shown.exit_code == 0
         assert "octant: this installation has no workload mpi/p2p; its figures come from the records" in shown.stderr
-        told = json.loads(RUN.invoke(app, ["mpi", "--run", id_of("mpi/p2p"), "--json"]).stdout)["tables"]
-        rows = [row for table in told for row in table["rows"]]
+        tables = json.loads(RUN.invoke(app, ["mpi", "--run", id_of("mpi/p2p"), "--json"]).stdout)["tables"]
+        rows = [row for table in tables for row in table["rows"]]
         values = ("time", "low", "high", "median_bytes_per_second", "t_max", "t_avg", "bytes_per_second")
         assert rows
         assert {row[name] for row in rows for name in values} == {None}, "the time of a step is none of a message"

@@ -151,7 +151,7 @@ def register(app: typer.Typer) -> None:
 
 
 def greet() -> None:
-    """Greet whoever asks."""
+    """Greet the caller."""
     print("hello")
 '''
 
@@ -159,7 +159,7 @@ def greet() -> None:
 def test_a_command_is_one_file(tmp_path: Path) -> None:
     with added("octant.cli", written(tmp_path, "greeting", COMMAND)):
         assert invoke("greet") == "hello\n"
-        assert "Greet whoever asks." in invoke("--help")
+        assert "Greet the caller." in invoke("--help")
     assert RUN.invoke(application(), ["greet"]).exit_code != 0
 
 

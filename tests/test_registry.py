@@ -27,7 +27,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "raises.py").write_text("'''A page.'''\n\nraise KeyError('what; is\\nmissing')\n")
     (folder / "exits.py").write_text("import sys\nsys.exit('at once')\n")
     (folder / "torn.py").write_text("VALUE = 1\nVALUE = (\n")
-    (folder / "lacks.py").write_text("OTHER = 1\n")
+    (folder / "incomplete.py").write_text("OTHER = 1\n")
     (folder / "absent.py").write_text("import no_such_module_anywhere\n")
     (folder / "deep").mkdir()
     (folder / "deep" / "__init__.py").write_text("from entries_of_a_test.deep import inner\n")
@@ -38,7 +38,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_what_cannot_be_imported_or_lacks_what_is_needed_is_kept_with_file_line_and_error(package: Path) -> None:
+def test_what_cannot_be_imported_or_is_incomplete_is_kept_with_file_line_and_error(package: Path) -> None:
     found = registry.entries(package.name, lambda module: declared(module, "VALUE").VALUE)
     assert dict(found.working) == {"whole": 1}
     assert dict(found.broken) == {
@@ -47,7 +47,7 @@ def test_what_cannot_be_imported_or_lacks_what_is_needed_is_kept_with_file_line_
         ),
         "deep": Broken("deep", str(package / "deep/inner.py"), "ZeroDivisionError: division by zero", 3),
         "exits": Broken("exits", str(package / "exits.py"), "SystemExit: at once", 2),
-        "lacks": Broken("lacks", str(package / "lacks.py"), "it does not declare VALUE"),
+        "incomplete": Broken("incomplete", str(package / "incomplete.py"), "it does not declare VALUE"),
         "raises": Broken("raises", str(package / "raises.py"), r"KeyError: 'what, is\nmissing'", 3),
         "torn": Broken("torn", str(package / "torn.py"), "SyntaxError: '(' was never closed", 2),
     }
@@ -84,7 +84,7 @@ def test_no_entry_that_comes_with_octant_is_broken() -> None:
 
 
 def test_no_file_imports_an_entry_of_a_registry_by_its_name() -> None:
-    """Deleting the entry would break that file too; what several entries share lies beside them, with a leading `_`."""
+    """Deleting the entry would break that file too; shared parts are in the same folder, with a leading `_`."""
     found = []
     for path in (ROOT / "src/octant").rglob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -124,7 +124,7 @@ def test_a_time_that_somebody_waits(seconds: float, text: str) -> None:
     ("size", "text"),
     [(0, "0 B"), (1023, "1,023 B"), (1024, "1,024 B (1 KiB)"), (720941203456, "720,941,203,456 B (671.4 GiB)")],
 )
-def test_a_number_of_bytes_has_its_binary_unit_beside_it(size: int, text: str) -> None:
+def test_a_number_of_bytes_is_followed_by_its_binary_unit(size: int, text: str) -> None:
     assert units.counted_bytes_text(size) == text
 
 

@@ -12,7 +12,7 @@
 
 namespace octant::bind {
 
-// "cannot X (why); try Y", and the exit code (octant/exit.hpp).
+// The cause, then the next step, and the exit code (octant/exit.hpp).
 class Refusal : public std::runtime_error {
   public:
     Refusal(std::string const& text, int code) : std::runtime_error(text), code_(code) {}

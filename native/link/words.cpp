@@ -27,7 +27,7 @@ Number number(std::string_view option, char const* text, Number least, Number mo
     auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (error != std::errc() || end != digits.data() + digits.size() || value < least || value > most)
         throw Refusal("cannot read " + std::string(option) + " " + text + " (not from " + std::to_string(least) +
-                          " to " + std::to_string(most) + "); correct it",
+                          " to " + std::to_string(most) + "); use a value in this range",
                       Exit::wrong_word);
     return value;
 }

@@ -1,4 +1,4 @@
-"""Refusals of the system for people, "cannot X (why); try Y", with exit codes for scripts."""
+"""Refusals with the cause and the next step for people, and exit codes for scripts."""
 
 import difflib
 import errno

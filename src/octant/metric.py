@@ -265,11 +265,17 @@ class Metric:
     of_lost_time: bool = False  # a share of all time: lost time is no caveat of it
     of_system: bool = False  # an activity of the system: lost time is no caveat of it
     per_rank: bool = False  # the mean of one rank instead of the total of ranks that work alone
+    of_capacity: bool = False  # a part of what is available, 0 to 1
 
     @property
     def is_share(self) -> bool:
         """Whether it is a share of time, 0 to 1, computed over all launches together: a sum over a sum."""
         return self.of_lost_time or isinstance(self.value, Share | Interrupted)
+
+    @property
+    def is_percentage(self) -> bool:
+        """Whether tables print it in percent; exports keep the number 0 to 1."""
+        return self.is_share or self.of_capacity
 
     def at(self, step_s: float, counts: Mapping[str, int], lanes: int) -> float | None:
         """Return the metric if the step (or a chunk of every lane) took `step_s`; `None` if it does not depend on it.

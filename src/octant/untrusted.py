@@ -84,7 +84,7 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
     except RecursionError:
         raise _too_deep(what) from None
     except ValueError as error:
-        raise Refusal(f"cannot read the {what} ({error}); correct it there", Exit.WRONG_WORD) from None
+        raise Refusal(f"cannot read the {what} ({error}); correct the file", Exit.WRONG_WORD) from None
     _check_depth(found, what)
     return found
 
@@ -188,7 +188,7 @@ def convert(value: object, kind: type[_T]) -> _T:
         return msgspec.convert(value, kind, dec_hook=_read)
     except msgspec.ValidationError as error:
         found = _mistakes(value, kind, ())
-        raise MistakesError(found or [Mistake((), str(error), "correct it")]) from error
+        raise MistakesError(found or [Mistake((), str(error), "correct the file")]) from error
 
 
 def _read(kind: type[_ReadWith], value: object) -> object:
@@ -269,13 +269,13 @@ def _mistake(error: msgspec.ValidationError, value: Any, path: tuple[str, ...]) 
     """Return the error of msgspec in the terms of TOML with the value, or the error of our own check."""
     if error.__cause__ is not None:
         reason, _, hint = str(error.__cause__)[:300].partition("; ")
-        return Mistake(path, reason, hint or "correct it")
+        return Mistake(path, reason, hint or "correct the value")
     wanted, _, given = _TYPE.sub(_named, str(error)).replace("\\\\", "\\").partition(", got ")
     if " of length " in wanted:
         given = str(len(value))
     elif not given or isinstance(value, str | int | float):
         given = _shown(value)
-    return Mistake(path, f"{wanted[0].lower()}{wanted[1:]}, got {given}", "correct it")
+    return Mistake(path, f"{wanted[0].lower()}{wanted[1:]}, got {given}", "correct the value")
 
 
 def _named(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Findings of runs that nobody thought of: sentences without nonsense, lines that are read, gains with intervals."""
+"""Findings of random runs: sentences without nonsense, lines that can be read, gains with intervals."""
 
 import ctypes
 import re

@@ -118,7 +118,7 @@ def test_one_measurement_that_lost_more_than_half_is_a_finding() -> None:
 
 
 def test_time_that_no_other_work_took_is_not_called_so() -> None:
-    found = only(found_run([quick()], taken(lost=0.2, by="nobody")), "lost time")
+    found = only(found_run([quick()], taken(lost=0.2, by="unknown")), "lost time")
     assert found.title == "20 % of this run's time was lost"
 
 
@@ -145,8 +145,8 @@ def test_a_value_is_said_to_contain_lost_time_only_where_it_does() -> None:
 def test_the_causes_of_lost_time_are_those_that_took_some() -> None:
     found = only(found_run([quick()], taken(lost=0.3)), "lost time")
     assert found.details[1] == f"other processes 30{NARROW}%"
-    nobody = only(found_run([quick()], taken(lost=0.3, by="nobody")), "lost time")
-    assert nobody.details[1] == f"unexplained 30{NARROW}%"
+    unexplained = only(found_run([quick()], taken(lost=0.3, by="unknown")), "lost time")
+    assert unexplained.details[1] == f"unexplained 30{NARROW}%"
 
 
 def test_threads_that_share_cores_are_said_to_take_the_time_from_each_other() -> None:
@@ -254,7 +254,7 @@ def test_huge_pages_are_not_advised_where_the_setting_has_no_effect(
 
 
 def test_huge_pages_that_were_not_given_prove_nothing() -> None:
-    asked = (Caveat("request not met", Grade.INVALID, "NOT AS ASKED"),)
+    asked = (Caveat("request not met", Grade.INVALID, "NOT AS REQUESTED"),)
     assert "pages" not in rules(found_run(ladder(SIZES, caveats=asked), software=REQUESTS))
 
 
@@ -407,9 +407,9 @@ def test_a_core_just_beyond_three_percent_is_one() -> None:
     assert rules(found_run([together(1 / 1.031)])) == ["imbalance"]
 
 
-def test_wrong_answers_come_first() -> None:
+def test_wrong_results_come_first() -> None:
     summary = found_run([product(0.9, wrong=True), quick()], taken(lost=0.3))
-    assert rules(summary)[0] == "wrong answers"
+    assert rules(summary)[0] == "wrong results"
     found = findings(summary)[0]
     assert found.title == "Wrong result: Matrix multiply, 1 core"
     assert found.lines == ("octant run node/gemm n=384",)

@@ -55,7 +55,7 @@ def variables(**environment: str) -> Facts:
     return replace(facts, surroundings=replace(facts.surroundings, environment=environment))
 
 
-def beside(*busy: OtherProcess, realtime: tuple[OtherProcess, ...] = (), libraries: tuple[str, ...] = ()) -> Facts:
+def in_use(*busy: OtherProcess, realtime: tuple[OtherProcess, ...] = (), libraries: tuple[str, ...] = ()) -> Facts:
     facts = healthy()
     around = replace(facts.surroundings, busy=busy, realtime=realtime, openmp_libraries=libraries)
     return replace(facts, surroundings=around)
@@ -107,8 +107,8 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("smt", lambda: with_machine("xeon-2s-smt2-snc4"), "note", "0,104 first of 104"),
     ("limit_memlock", lambda: settings(limit_memlock_bytes="8388608"), "note", "8 MiB"),
     ("limit_stack", lambda: settings(limit_stack_bytes="8388608"), "note", "ulimit -s unlimited"),
-    ("foreign_load", lambda: beside(OtherProcess(77, "hog", 0.98)), "spoils", "/proc/77/stat (hog)"),
-    ("realtime", lambda: beside(realtime=(OtherProcess(78, "spin", 0.9, "fifo"),)), "spoils", "policy fifo"),
+    ("foreign_load", lambda: in_use(OtherProcess(77, "hog", 0.98)), "spoils", "/proc/77/stat (hog)"),
+    ("realtime", lambda: in_use(realtime=(OtherProcess(78, "spin", 0.9, "fifo"),)), "spoils", "policy fifo"),
     ("cpu_quota", lambda: settings(cgroup_cpu_quota="2.5"), "spoils", "to 2.5 of"),
     ("slow_blas", lambda: with_software(mpich="5", blas="reference (/lib/libblas.so.3)"), "slows", "/lib/libblas.so.3"),
     ("binding", lambda: variables(OMP_NUM_THREADS="8"), "slows", "start 8 threads"),
@@ -118,7 +118,7 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("openmp_values", lambda: variables(OMP_PROC_BIND="cores"), "slows", "OMP_PROC_BIND"),
     ("openmp_values", lambda: variables(**BIND, OMP_PLACES="core"), "slows", "OMP_PLACES"),
     ("openmp_values", lambda: variables(**BIND, OMP_NUM_THREADS="0"), "slows", "above 0"),
-    ("openmp_runtimes", lambda: beside(libraries=("/a/libgomp.so.1", "/b/libiomp5.so")), "slows", "/b/libiomp5.so"),
+    ("openmp_runtimes", lambda: in_use(libraries=("/a/libgomp.so.1", "/b/libiomp5.so")), "slows", "/b/libiomp5.so"),
     ("threads_exceed", lambda: variables(**BIND, OMP_NUM_THREADS="256"), "slows", "=128"),
     ("swap", lambda: settings(swap_used_bytes=str(2**30)), "spoils", "1 GiB"),
     ("counters", lambda: settings(pmu="no", virtualisation="kvm"), "note", "-cpu host,pmu=on"),
@@ -164,7 +164,10 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
 SILENT: list[tuple[str, Callable[[], Facts]]] = [
     ("governor", lambda: settings(governor="")),
     ("governor", lambda: settings(governor="performance userspace")),
-    ("counters", lambda: replace(healthy(), machine=trees.machine("power9-2s-smt4"))),  # not told is not: none
+    (
+        "counters",
+        lambda: replace(healthy(), machine=trees.machine("power9-2s-smt4")),
+    ),  # not reported does not mean: none
     ("numa_balancing", lambda: replace(with_machine("laptop-6p8e"), surroundings=Surroundings())),
     ("cpu_quota", lambda: settings(cgroup_cpu_quota="128")),
     ("binding", lambda: variables(OMP_NUM_THREADS="1")),
@@ -205,7 +208,7 @@ def fixes(facts: Facts) -> str:
     return "\n".join(line for advice in diagnose(facts).advice for line in advice.fix)
 
 
-def test_a_library_that_ignores_a_core_is_not_told_to_use_it() -> None:
+def test_a_library_that_ignores_a_core_gets_no_setting_for_it() -> None:
     masked = with_machine("kvm-xeon-2cpu")
     assert "OPENBLAS_CORETYPE" not in fixes(masked)
     assert "OPENBLAS_CORETYPE" not in fixes(loaded("SkylakeX", IGNORED, facts=masked))

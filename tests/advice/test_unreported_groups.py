@@ -28,13 +28,13 @@ def test_siblings_that_a_guest_does_not_see_are_a_finding_with_a_rank_on_each_co
     assert len(found.details) == 1
 
 
-def test_caches_that_are_not_told_are_no_siblings() -> None:
+def test_unreported_caches_are_no_siblings() -> None:
     (found,) = judge(summary(read_synthetic("pack:2 core:4 pu:2"))).found
     assert found.title == "4 groups of hardware threads not reported by the operating system"
     assert found.lines == ("octant bind --place 0,4,8,12",)
 
 
-def test_what_is_told_is_a_passed_check_and_two_threads_say_nothing() -> None:
-    told = judge(summary(TWO_SOCKETS))
-    assert (told.found, len(told.passed)) == ((), 1)
+def test_reported_groups_pass_and_two_threads_give_no_check() -> None:
+    judged = judge(summary(TWO_SOCKETS))
+    assert (judged.found, len(judged.passed)) == ((), 1)
     assert judge(summary(read_synthetic("core:4 pu:1"), launch([0, 1]))) == RuleResult()

@@ -191,7 +191,7 @@ def test_pages_of_another_kind(pages: str, huge: float, said: tuple[str, ...]) -
     assert page_mismatches(one) == said
 
 
-def test_the_buffer_that_is_most_mixed_is_told() -> None:
+def test_the_buffer_with_the_most_mixed_pages_is_reported() -> None:
     buffers = tuple(Buffer(1000, 1000, huge, 4096, {}) for huge in (0, 600, 300))
     one = point(knobs={"pages": "2MiB"}, given=(RankResources("n", (0,), ((0,),), buffers),))
     assert page_mismatches(one) == ("rank 0: pages=2MiB requested, 60 % of a buffer is on huge pages",)

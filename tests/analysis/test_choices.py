@@ -69,7 +69,7 @@ def test_what_else_was_varied_has_a_choice_of_its_own_and_effort_has_none() -> N
     assert not choices(figures, "nothing")
 
 
-def test_a_wrong_answer_is_not_ranked() -> None:
+def test_a_wrong_result_is_not_ranked() -> None:
     wrong = replace(cell("quick", QUICK), wrong=cell("quick", QUICK).points[0].checks)
     assert not choices([wrong, cell("slow", SLOW)], "way")
 

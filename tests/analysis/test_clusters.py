@@ -1,4 +1,4 @@
-"""Groups of hardware threads that the times of pairs show, beside those that the system tells."""
+"""Groups of hardware threads that the times of pairs show, and those that the system reports."""
 
 import random
 
@@ -20,7 +20,7 @@ def noisy(a: int, b: int) -> float:
 
 
 @pytest.mark.parametrize("ns", [distance_ns, noisy])
-def test_every_level_is_found_and_named_as_it_is_told(ns: object) -> None:
+def test_every_level_is_found_under_its_reported_name(ns: object) -> None:
     found = clusters(values(range(16), ns), TWO_SOCKETS)  # type: ignore[arg-type]
     assert [one.groups for one in found.found] == [CORES, CACHES, PACKAGES]
     assert [found.names(one.groups) for one in found.found] == ["cores", "L3 caches", "packages"]
@@ -29,14 +29,14 @@ def test_every_level_is_found_and_named_as_it_is_told(ns: object) -> None:
     assert found.complete
 
 
-def test_siblings_that_nobody_told_are_found() -> None:
+def test_unreported_siblings_are_found() -> None:
     found = clusters(values(range(16)), read_synthetic("pack:2 l3:2 core:4 pu:1"))
     assert [one.groups for one in found.unreported] == [CORES]
     assert found.unreported[0].within == pytest.approx(7e-9)
     assert found.unreported[0].between == pytest.approx(20e-9)
 
 
-def test_what_is_told_and_makes_no_difference_is_unseen() -> None:
+def test_reported_groups_without_a_difference_are_undetected() -> None:
     found = clusters(values(range(16), lambda _a, _b: 50.0), TWO_SOCKETS)
     assert found.found == ()
     assert found.undetected == ("core", "l3")
@@ -48,7 +48,7 @@ def test_steps_that_lead_gradually_to_the_next_core_are_no_groups() -> None:
     assert clusters(values(range(16), lambda a, b: 45 + 2 * (b - a)), flat()).found == ()
 
 
-def test_of_some_threads_only_what_is_told_of_them_counts() -> None:
+def test_only_reported_groups_of_the_measured_threads_count() -> None:
     assert reported_groups(TWO_SOCKETS, [0, 2, 4, 6]) == {"l3": (frozenset({0, 2}), frozenset({4, 6}))}
     assert reported_groups(TWO_SOCKETS, [0, 8]) == {}
     found = clusters(values([0, 2, 4, 6]), TWO_SOCKETS)

@@ -1,4 +1,4 @@
-"""Comparing runs: what launches and rounds tell is said so, and what cannot be told or compared is listed as such."""
+"""Comparing runs: conclusions from launches and rounds, and the list of what cannot be compared."""
 
 import dataclasses
 import io
@@ -39,7 +39,7 @@ def compared(before: StoredRun, after: StoredRun, margin: float = 0.03, curves: 
 
 
 def in_turn(before: StoredRun, after: StoredRun, looks: Looks = "once") -> Comparisons:
-    """As runs that were measured in turn; that of A has another id."""
+    """As runs that were measured alternately; that of A has another id."""
     before = dataclasses.replace(before, id="a")
     after = dataclasses.replace(after, id="b", pair=Pair("a", "old", 4, looks))
     return compared(before, after)
@@ -135,7 +135,7 @@ def test_what_was_not_measured_alike_is_not_compared(changes: dict[str, object],
     alone = found.of("not comparable")
     assert {figure.figure.workload.name for figure in alone} == {"node/gemm"}
     assert all(why in figure.why for figure in alone)
-    assert bool(found.regressions) == ("results" in changes)  # a wrong answer stops the gate
+    assert bool(found.regressions) == ("results" in changes)  # a wrong result stops the gate
 
 
 def test_a_kernel_that_counts_other_work_is_not_compared() -> None:
@@ -297,7 +297,7 @@ def test_a_launch_that_failed_with_a_list_of_values_and_another_effort_stops_the
     assert compared(BASE, dataclasses.replace(fewer, failures=(elsewhere,))).regressions == []
 
 
-def test_a_launch_is_one_sample_however_often_it_measured_a_cell_and_a_wrong_answer_stays() -> None:
+def test_a_launch_is_one_sample_however_often_it_measured_a_cell_and_a_wrong_result_stays() -> None:
     twice = summarise(dataclasses.replace(BASE, points=(*BASE.points, *BASE.points)), WORKLOADS)
     assert {len(figure.points) for figure in twice.figures} == {1}
     bad = tuple(dataclasses.replace(p, results=(Result("sum", 1.0, "1", 0.0),)) for p in BASE.points)

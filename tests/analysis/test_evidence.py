@@ -188,7 +188,7 @@ def test_runs_within_an_hour_are_one_occasion_and_others_are_of_the_same_cell_bu
     before, after = stored(store, MONDAY, 1.0), stored(store, MONDAY + timedelta(days=1), 1.5)
     for minutes in (10, 20, 30, 40):
         stored(store, MONDAY + timedelta(days=2, minutes=minutes), 1.0)
-        stored(store, MONDAY + timedelta(minutes=minutes), 1.0)  # beside A
+        stored(store, MONDAY + timedelta(minutes=minutes), 1.0)  # within the hour of A
     for day in range(3, 7):
         stored(store, MONDAY + timedelta(days=day), 1.0, kernel="copy")
         elsewhere = stored(store, MONDAY + timedelta(days=day), 1.0)

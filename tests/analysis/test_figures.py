@@ -106,7 +106,7 @@ def test_threads_that_are_often_switched_out_keep_the_rate_that_they_have_togeth
     assert any(text.startswith("all threads were busy at the same time for only") for text in texts(found))
 
 
-def test_the_harness_s_pauses_are_in_nobody_s_rate() -> None:
+def test_pauses_of_the_harness_are_in_no_rate() -> None:
     """Long samples leave few windows without a pause between two bursts; one lane's rate has none of it either."""
     bursts = dict.fromkeys(range(2, 60, 2), 150000)
     two = point(lanes=tuple(lane([1_000_000] * 60, t, gaps=bursts) for t in range(2)), counts={"bytes_read": 1000})

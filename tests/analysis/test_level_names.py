@@ -100,7 +100,7 @@ def test_no_plateau_spans_an_undisputed_size_without_saying_so(name: str, scenar
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: str(recorded["what"]))
 def test_ladders_of_stored_runs(recorded: dict[str, Any]) -> None:
-    """Medians of three runs of `octant evaluate --quick` on a guest with two Zen 5 cores beside other work."""
+    """Medians of three runs of `octant evaluate --quick` on a guest with two Zen 5 cores and other work."""
     sizes = {int(level): size for level, size in recorded["sizes"].items()}
     found = named_plateaus(recorded["points"], sizes, rising=recorded["rising"])
     assert [one.name for one in found] == recorded["names"]
@@ -150,7 +150,7 @@ def test_the_last_cache_needs_an_edge() -> None:
     assert of((48 * KIB, 1), (1 * MIB, 5)) == ["L1", "L2"], "a core has its L2 for itself"
 
 
-def test_a_part_of_the_last_cache_is_told_from_memory_by_its_edge() -> None:
+def test_a_part_of_the_last_cache_is_distinguished_from_memory_by_its_edge() -> None:
     assert of((48 * KIB, 1), (2 * MIB, 5), (16 * MIB, 24), (256 * MIB, 110)) == ["L1", "L2", "L3", "memory"]
     assert of((48 * KIB, 1), (2 * MIB, 5), (8 * MIB, 24), (256 * MIB, 110))[2] == "L3–memory", "hits in L2 look alike"
     assert of((48 * KIB, 1), (2 * MIB, 5), (8 * MIB, 10), (256 * MIB, 110))[2] == "L3", "too fast for hits in L2"

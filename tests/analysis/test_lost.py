@@ -1,4 +1,4 @@
-"""Lost time of points: whose clocks count, quotas that ranks share, and what is said beside an undisturbed value."""
+"""Lost time of points: the clocks that count, quotas that ranks share, and remarks about undisturbed values."""
 
 from dataclasses import replace
 from typing import Any
@@ -83,7 +83,7 @@ def test_where_ranks_may_sleep_while_they_wait_it_is_not(of: Point) -> None:
     assert lost.share == pytest.approx(0.02)
 
 
-def test_ranks_of_groups_of_one_wait_for_nobody() -> None:
+def test_ranks_in_groups_of_one_wait_for_no_other_rank() -> None:
     lost = lost_time_of(stopped_ranks(groups=((0,), (1,))))
     assert lost is not None
     assert lost.share == pytest.approx(0.5)
@@ -159,7 +159,7 @@ def test_what_threads_of_a_launch_take_from_each_other_is_not_blamed_on_others()
         ([2000] * 100, 2.0),  # each sample contains the time of others
     ],
 )
-def test_whether_a_value_contains_lost_time_shows_beside_the_cpu_time(samples: list[int], slowed: float) -> None:
+def test_the_cpu_time_shows_whether_a_value_contains_lost_time(samples: list[int], slowed: float) -> None:
     """400 chunks in 100 samples, which took 100 us of CPU time."""
     of = point(
         lanes=(lane(samples),), taken=(RankTimes(0, (200_000,), (100_000,), (0,)),), batch=4, counts={"flops": 50}

@@ -156,12 +156,12 @@ def test_an_imported_size_is_compared_with_ours_where_both_are_beyond_every_cach
 def test_of_an_imported_result_the_knobs_count_that_both_tell(store: Store) -> None:
     path = FOLDER / "imb-2021.11-mpi1.txt"
     theirs = summarise(create(store, "imb", [(path, foreign.read_file("imb", path))]))
-    told = {"pattern": "pingpong", "bytes": "1024", "groups": "first:2", "window": "64"}
-    ours = summary(points(PINGPONG, told, ranks=4, groups=((0, 1),)))
+    knobs = {"pattern": "pingpong", "bytes": "1024", "groups": "first:2", "window": "64"}
+    ours = summary(points(PINGPONG, knobs, ranks=4, groups=((0, 1),)))
     ((_, new),) = pairs(ours, theirs)
     assert dict(new.knobs) == {"pattern": "pingpong", "bytes": "1024"}
-    assert not pairs(summary(points(PINGPONG, {**told, "pattern": "duplex"}, ranks=4, groups=((0, 1),))), theirs)
-    assert not pairs(summary(points(PINGPONG, told, ranks=4, groups=())), theirs), "four ranks are not two"
+    assert not pairs(summary(points(PINGPONG, {**knobs, "pattern": "duplex"}, ranks=4, groups=((0, 1),))), theirs)
+    assert not pairs(summary(points(PINGPONG, knobs, ranks=4, groups=())), theirs), "four ranks are not two"
 
 
 def side(name: str, partner: str, *requests: Request) -> StoredRun:

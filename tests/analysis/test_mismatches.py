@@ -1,4 +1,4 @@
-"""What a record says it was given is compared with what was asked: every difference is told."""
+"""What a record says it was given is compared with the request: every difference is reported."""
 
 import dataclasses
 
@@ -34,7 +34,7 @@ def obedient(asked: str, hosts: int = 1, node: str = "0") -> Point:
     return point(ranks=len(answers), threads=len(placement.ranks[0].threads), given=tuple(answers))
 
 
-def told(asked: str, found: Point, ranks: int | None = None) -> tuple[str, ...]:
+def reported(asked: str, found: Point, ranks: int | None = None) -> tuple[str, ...]:
     places = planner.plan(MACHINE.topology, parse_request(asked)).ranks
     return readback.mismatches(places, found, len(places) if ranks is None else ranks)
 
@@ -51,11 +51,11 @@ REQUESTS = st.builds(
 @given(REQUESTS, st.integers(1, 3))
 def test_what_was_given_as_asked_is_not_remarked_on(asked: str, hosts: int) -> None:
     found = obedient(asked, hosts, node="own")
-    assert told(asked, found, found.ranks) == ()
+    assert reported(asked, found, found.ranks) == ()
 
 
 @given(REQUESTS, st.integers(0, 7), st.data())
-def test_any_other_mask_of_any_thread_is_told(asked: str, other: int, data: st.DataObject) -> None:
+def test_any_other_mask_of_any_thread_is_reported(asked: str, other: int, data: st.DataObject) -> None:
     found = obedient(asked, node="own")
     rank = data.draw(st.integers(0, len(found.given) - 1))
     thread = data.draw(st.integers(0, known_count(found.threads) - 1))
@@ -64,38 +64,38 @@ def test_any_other_mask_of_any_thread_is_told(asked: str, other: int, data: st.D
     masks[thread] = wrong
     given = list(found.given)
     given[rank] = dataclasses.replace(given[rank], thread_masks=tuple(masks))
-    (text,) = told(asked, dataclasses.replace(found, given=tuple(given)))
+    (text,) = reported(asked, dataclasses.replace(found, given=tuple(given)))
     assert text.startswith(f"rank {rank}: ")
     assert "requested, bound to" in text
 
 
-def test_a_thread_that_ran_elsewhere_is_told() -> None:
+def test_a_thread_that_ran_elsewhere_is_reported() -> None:
     found = obedient("1x2")
     strayed = dataclasses.replace(found.given[0], cpus=(0, 5))
-    assert told("1x2", dataclasses.replace(found, given=(strayed,))) == (
+    assert reported("1x2", dataclasses.replace(found, given=(strayed,))) == (
         "rank 0: thread 1: CPUs 1 requested, ran on 5",
     )
 
 
-def test_memory_elsewhere_is_told() -> None:
+def test_memory_elsewhere_is_reported() -> None:
     found = obedient("1x1,memory=bind:0", node="1")
-    assert told("1x1,memory=bind:0", found) == ("rank 0: memory on NUMA nodes 0 requested, 100 % is on 1",)
+    assert reported("1x1,memory=bind:0", found) == ("rank 0: memory on NUMA nodes 0 requested, 100 % is on 1",)
 
 
-def test_ranks_alone_in_their_worlds_are_told() -> None:
+def test_ranks_alone_in_their_worlds_are_reported() -> None:
     one = obedient("1x1")
-    (text,) = told("2x1", one, 2)
+    (text,) = reported("2x1", one, 2)
     assert text.startswith("2 ranks requested, MPI_COMM_WORLD has 1: launcher and MPI library")
 
 
-def test_more_ranks_than_places_on_a_host_are_told() -> None:
+def test_more_ranks_than_places_on_a_host_are_reported() -> None:
     two = obedient("2x1")
-    (text,) = told("1x1", two, 2)
+    (text,) = reported("1x1", two, 2)
     assert text == "rank 1 is number 2 on host0, where the plan has only 1"
 
 
-def test_fewer_threads_than_asked_are_told() -> None:
-    assert told("1x2", obedient("1x1"))[0] == "rank 0: 2 threads requested, it has 1"
+def test_fewer_threads_than_requested_are_reported() -> None:
+    assert reported("1x2", obedient("1x1"))[0] == "rank 0: 2 threads requested, it has 1"
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,14 @@ def test_fewer_threads_than_asked_are_told() -> None:
         ("base", 1.0, ("rank 0: pages=base requested, 100 % of a buffer is on huge pages",)),
     ],
 )
-def test_pages_of_another_kind_are_told(pages: str, huge: float, said: tuple[str, ...]) -> None:
+def test_pages_of_another_kind_are_reported(pages: str, huge: float, said: tuple[str, ...]) -> None:
     buffer = Buffer(1 << 30, 1 << 30, int(huge * (1 << 30)), 4096, {"0": 64})
     given = (RankResources("h", (0,), ((0,),), (buffer,)),)
     found = dataclasses.replace(point(), knobs={"pages": pages}, given=given)
     assert readback.page_mismatches(found) == said
 
 
-def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
+def test_nothing_is_claimed_that_only_root_may_see() -> None:
     given = (RankResources("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 1 << 20, 0, {"0": 64}),)),)
     found = dataclasses.replace(point(), knobs={"pages": "64KiB"}, given=given)
     assert readback.page_mismatches(found) == (
@@ -138,7 +138,9 @@ def test_what_only_root_may_see_is_claimed_by_nobody() -> None:
         ("bind:1", {}, ()),  # nothing to be seen
     ],
 )
-def test_memory_that_is_not_bound_as_asked_is_told(memory: str, on: dict[str, int], said: tuple[str, ...]) -> None:
+def test_memory_that_is_not_bound_as_requested_is_reported(
+    memory: str, on: dict[str, int], said: tuple[str, ...]
+) -> None:
     given = (RankResources("h", (0,), ((0,),), (Buffer(1 << 20, 1 << 20, 0, 4096, on),)),)
     found = dataclasses.replace(point(), knobs={"memory": memory}, given=given)
     assert readback.node_mismatches(found) == said
@@ -179,7 +181,7 @@ def test_a_summary_doubts_what_was_not_given_as_asked() -> None:
     )
 
 
-def test_settings_that_the_library_reads_back_otherwise_are_told() -> None:
+def test_settings_that_the_library_reads_back_differently_are_reported() -> None:
     """A setting is compared with what the launch's own processes say, and the probe's doubt holds for every point."""
     mpi = {"OMPI_MCA_btl_tcp_rcvbuf": "65536", "OMPI_MCA_coll": "^han", "UCX_TLS": "tcp"}
     launch = Launch(Request(Subject("fake/thing"), mpi=mpi))

@@ -153,7 +153,7 @@ def test_time_is_lost_to_quotas_and_the_hypervisor_and_not_to_a_bound(
 @pytest.mark.parametrize(
     ("user", "pressure", "waits", "preemptions", "bound"),
     [
-        (0.5, 0.9, 10, 500, 0.5),  # what it lacks of CPU time
+        (0.5, 0.9, 10, 500, 0.5),  # the missing CPU time
         (0.5, 0.2, 10, 500, 0.2),  # what the kernel counts
         (0.002, 0.58, 5, 200, 0.016),  # it slept: others had at most eight times its CPU time
         (0.3, 0.58, 3, 2, 0.076),  # it worked, then slept: preempted twice, awake three times

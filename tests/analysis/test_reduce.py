@@ -356,7 +356,7 @@ def test_the_worst_undisturbed_step_is_one_in_which_no_rank_of_the_group_was_swi
 
 
 @pytest.mark.parametrize("lists", [True, False])
-def test_a_reduced_record_tells_disturbed_steps(lists: bool) -> None:
+def test_a_reduced_record_shows_disturbed_steps(lists: bool) -> None:
     worst = ((1, 0, 90), (2, 1, 50))
     part = Reduced(
         "step", (), sketch_of([10, 90, 50]), slowest_ns=np.asarray([10.0, 90.0, 50.0]) if lists else None,

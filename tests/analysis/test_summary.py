@@ -83,7 +83,7 @@ def test_points_that_were_asked_in_another_place_are_not_equal(change: dict[str,
     assert value.number == 3
 
 
-def test_a_wrong_answer_is_nobody_s_equal() -> None:
+def test_a_wrong_result_is_compared_with_no_other() -> None:
     wrong = (dataclasses.replace(point().results[0], value=1.0),)
     found = summary(1_000_000, 1_000_000, results=wrong)
     value = at(found, "row").value
@@ -153,7 +153,7 @@ def test_launches_that_failed_or_gave_no_value_are_tried_and_left_out_with_a_dou
     assert "no value:" not in shown.getvalue(), "there is one"
 
 
-def test_points_that_nobody_asked_come_last_under_the_name_of_their_workload() -> None:
+def test_points_without_a_request_come_last_under_the_name_of_their_workload() -> None:
     stray = [
         point(workload="node/stream", launch=f"stray-{number}", knobs={"bytes": size}, counts={"bytes_read": 1000},
               lanes=(lane(durations(1_000_000)),))

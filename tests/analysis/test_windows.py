@@ -85,7 +85,7 @@ def test_a_step_that_one_rank_does_outside_is_left_out_for_its_group() -> None:
     assert list(np.flatnonzero(kept[0])) == list(range(8))
 
 
-def test_without_gaps_nobody_knows_what_was_at_once() -> None:
+def test_without_gaps_no_windows_are_known() -> None:
     assert steps_at_once([replace(lane([1000] * 10, group=0), gap_ns=None), lane([1000] * 10, group=1)]) is None
 
 

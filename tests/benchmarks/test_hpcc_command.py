@@ -28,8 +28,8 @@ def test_a_run_prints_a_row_for_each_key_and_its_summary_is_read_back(
     left_out = {test.name for test in read_tests("hpcc") if f"octant: {test.name} is left out" in done.stderr}
     assert measured == {one.key for test in read_tests("hpcc") if test.name not in left_out for one in test.figure}
     assert done.stdout.count("right") >= len(measured)
-    told = {row["key"]: row for row in json.loads(octant("hpcc", "--run", "last", "--json").stdout)["figures"]}
-    assert {key for key, row in told.items() if row["value"]} == measured
+    rows = {row["key"]: row for row in json.loads(octant("hpcc", "--run", "last", "--json").stdout)["figures"]}
+    assert {key for key, row in rows.items() if row["value"]} == measured
     summary = octant("export", "hpcc", "last", "-o", str(tmp_path / "summary.txt"))
     assert summary.returncode == 0, summary.stderr
     read = octant("import", "hpcc", str(tmp_path / "summary.txt"))

@@ -26,7 +26,7 @@ REASONS = {
     "interrupt": "a rank was killed by SIGINT",
 }
 RECORDED = ("throw", "memory")
-"""Of which the rank itself leaves a record; who is killed cannot, and whoever started it has to."""
+"""The rank itself records these. A killed rank cannot, so that the process that started it must."""
 STAGES = ("set-up", "measuring", "verification")
 TABLE = {
     "hpl": ("kill", "memory", "interrupt"),
@@ -73,7 +73,7 @@ def test_whatever_ends_a_rank_at_any_stage_is_said_and_leaves_nothing(
         ]
         done = execute(words, {"OCTANT_FAULT": f"{fault}@{stage}:1"}, 30, lambda _: None)
         assert not done.timed_out
-        combined = "mpiexec combines" in done.reason  # it killed the other rank and tells two signals as one
+        combined = "mpiexec combines" in done.reason  # it killed the other rank and reports two signals as one
         assert (REASONS[fault].split()[-1] if combined else REASONS[fault]) in done.reason, (stage, done.errors)
         points, failures = read_records(output)
         assert not points

@@ -96,7 +96,7 @@ def test_every_key_has_one_row_for_each_rule() -> None:
     names = [test.name for test in read_tests("hpcc")]
     assert len(names) == len(set(names))
     stars = {name.replace("Star", "Single") for name in names if name.startswith("Star")}
-    assert stars <= set(names), "with one rank the one stands for the other"
+    assert stars <= set(names), "with one rank, Single replaces Star"
 
 
 def test_a_cell_of_each_test_fits_each_of_its_figures() -> None:
@@ -166,7 +166,7 @@ def test_ranks_that_cannot_share_as_much_send_messages() -> None:
     assert by_messages(0) == every
     assert by_messages(sizes.ptrans_bytes) == every - {"PTRANS"}
     assert by_messages(sizes.mpi_table_bytes) == set()
-    assert by_messages(0, ranks=1) == set(), "a rank alone shares with nobody"
+    assert by_messages(0, ranks=1) == set(), "a single rank shares with no other"
     assert by_messages(0, link="1Gbit/s") == set()
 
 

@@ -141,7 +141,7 @@ def test_a_metric_in_another_unit_gives_no_value(summary: Summary) -> None:
     assert (row.value, row.reason) == (None, "no valid launch")
 
 
-def test_of_pairs_the_slowest_the_mean_and_the_quickest_are_told(summary: Summary) -> None:
+def test_the_slowest_the_mean_and_the_quickest_pair_are_reported(summary: Summary) -> None:
     found = rows(summary)
     ends = [found[f"{end}PingPongLatency_usec", "baseline"] for end in ("Min", "Avg", "Max")]
     assert [row.value for row in ends] == pytest.approx([1.0, 2.0, 3.0])
@@ -173,7 +173,7 @@ def test_what_is_not_measurable_has_no_ends_in_the_table() -> None:
     assert not any(row.invalid for row in rows_of(good, HPCC))
 
 
-def test_a_wrong_answer_has_no_speed_and_the_summary_says_so() -> None:
+def test_a_wrong_result_has_no_speed_and_the_summary_says_so() -> None:
     wrong = summary_of(wrong=True)
     row = rows(wrong)["SingleDGEMM_Gflops", "baseline"]
     assert (row.verdict, row.value, row.reason) == ("WRONG", None, "")
@@ -187,10 +187,10 @@ def test_columns_are_aligned_and_programs_get_the_same_values(summary: Summary) 
     lines = benchmark_table.text(summary, HPCC).splitlines()
     of_keys = [line for line in lines if line.startswith("  ") and "=" not in line[:30] and "right" in line]
     assert len({line.index("right") for line in of_keys}) == 1
-    told = {
+    exported = {
         (row["key"], row["rule"]): row["value"] for row in json.loads(benchmark_table.as_json(summary, HPCC))["figures"]
     }
-    assert told == {key: row.value for key, row in rows(summary).items()}
+    assert exported == {key: row.value for key, row in rows(summary).items()}
 
 
 def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
@@ -203,7 +203,7 @@ def test_the_largest_error_of_the_transform_is_in_no_unit() -> None:
     assert float(pairs["MPIFFT_maxErr"]) == pytest.approx(0.5 * math.log(4096) * 2**-53, rel=1e-6, abs=0)
 
 
-def test_what_checks_found_stands_beside_the_figures() -> None:
+def test_results_of_checks_are_shown_with_the_figures() -> None:
     """HPL's norms where the run has them (an older one has not), and the residual of the transposition."""
     texts = workloads.workload("hpcc/hpl").results
     norms = [(key, Result(texts[name], 1.5 + i, "1")) for i, (key, name) in enumerate(NORMS.items())]

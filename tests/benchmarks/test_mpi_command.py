@@ -96,7 +96,7 @@ def test_a_run_without_patterns_is_named_with_what_shows_it(octant: Octant) -> N
 def test_wrong_data_exits_4_and_a_hang_3_with_the_library_named(octant: Octant) -> None:
     wrong = octant("mpi", "pingpong", *SHORT, env={"OCTANT_FAULT": "wrong"})
     assert wrong.returncode == Exit.WRONG_ANSWER
-    assert wrong.stdout.count("WRONG ANSWER") == 2
+    assert wrong.stdout.count("WRONG RESULT") == 2
     hung = octant("mpi", "pingpong", "sendrecv", *SHORT, "--timeout", "2", env={"OCTANT_FAULT": "hang"})
     assert hung.returncode == 3
     assert hung.stdout.count("hangs on this system (MPICH ") == 2

@@ -41,10 +41,10 @@ def test_every_row_asks_a_workload_that_is_there_and_is_found_again() -> None:
             assert mpi_patterns.lengths(one.sizes)
 
 
-def test_names_of_one_cell_are_told_apart_by_the_one_that_was_asked() -> None:
+def test_names_of_one_cell_are_distinguished_by_the_requested_name() -> None:
     knobs = find("osu_bw").knobs
-    told = {name: pattern_of("mpi/p2p", knobs, name) for name in ("osu_bw", "osu_mbw_mr", "anything", "")}
-    assert {name: one.name for name, one in told.items() if one} == {
+    found = {name: pattern_of("mpi/p2p", knobs, name) for name in ("osu_bw", "osu_mbw_mr", "anything", "")}
+    assert {name: one.name for name, one in found.items() if one} == {
         "osu_bw": "Uniband", "osu_mbw_mr": "Multi_bandwidth", "anything": "Uniband", "": "Uniband",
     }  # fmt: skip
     assert pattern_of("mpi/p2p", knobs, "Ibcast_pure") == find("osu_bw"), "a name of another cell says nothing"

@@ -1,4 +1,4 @@
-"""Tables of MPI patterns say what IMB and OSU would say of the same samples, and what they do not show stands below."""
+"""Tables of MPI patterns agree with IMB and OSU for the same samples, and list below what they do not show."""
 
 import json
 import re
@@ -95,7 +95,7 @@ OF_ALL = (steps("mean"), ranks("mean"), groups("max"))
 WORKLOADS = {
     "mpi/pairs": Workload("Half", (Metric("time", "s", "lower", per("messages")), *HALF.values()), {}, "mpi/pairs"),
     "mpi/overlap": Workload(
-        "Beside computing",
+        "During computation",
         (
             Metric("time", "s", "lower", seconds()),
             Metric("t_max", "s", "lower", seconds("phase/pure", over=OF_SLOWEST)),
@@ -236,7 +236,7 @@ def overlapping(title: str) -> Summary:
     return summarise(stored([Launch(request)], [one]), WORKLOADS, all_metrics=True)
 
 
-def test_beside_computing_the_columns_are_of_the_slowest_rank_and_give_imbs_overlap() -> None:
+def test_overlap_columns_are_of_the_slowest_rank_and_give_imbs_overlap() -> None:
     head, row = rows(table_text(overlapping("Ibcast")))
     assert head == ["#bytes", "#repetitions", "t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]"]
     assert row == ["1000", "50", "10.00", "4.00", "8.00", "25.00"]
@@ -244,7 +244,7 @@ def test_beside_computing_the_columns_are_of_the_slowest_rank_and_give_imbs_over
     assert overlap == pytest.approx(100 * imb_overlap_of(pure, compute, whole))
 
 
-def test_osu_has_other_columns_beside_computing_which_are_means_over_ranks() -> None:
+def test_osu_has_other_overlap_columns_which_are_means_over_ranks() -> None:
     text = table_text(overlapping("osu_ibcast"), "osu")
     assert "# osu_ibcast" in text
     assert text.splitlines()[2].split() == [
@@ -334,7 +334,7 @@ def test_rows_stand_under_the_length_that_was_used_and_none_under_one_that_becam
     assert "Exchange: lengths are rounded to whole elements per rank: 2 B to 0 B, 6 B to 4 B." in text
 
 
-def test_both_modes_of_imb_are_told_apart_in_its_words() -> None:
+def test_both_modes_of_imb_are_distinguished_in_its_terms() -> None:
     text = table_text(summary("mpi/rings", "put", bytes="8", window="1,16"))
     assert text.count("# Benchmarking Unidir_put") == 2
     assert text.index("#    MODE: NON-AGGREGATE") < text.index("#    MODE: AGGREGATE")
@@ -352,7 +352,7 @@ def test_what_differs_is_said_where_it_holds_and_knobs_that_were_given_are_shown
     assert f"# #processes = 2\n# type={kind}\n" in text
 
 
-def test_octants_rate_is_of_the_median_that_stands_beside_it() -> None:
+def test_octants_rate_is_that_of_the_median_in_the_same_row() -> None:
     found = summary("mpi/rings", "exchange", bytes="1000", long_steps=True)
     (row,) = mpi_tables.tables(found)[0].rows
     assert row.time is not None
@@ -393,7 +393,7 @@ def test_what_failed_and_what_is_wrong_is_said() -> None:
     failed = Failure("mpi/rings", "key", knobs, 2, "hangs here (MPICH 5.0.2, 2 ranks: no end after 15 s)", 3)
     alike = Failure("mpi/rings", "key", {"pattern": "exchange"}, 2, failed.reason, 3)
     text = table_text(summary("mpi/pairs", "pingpong", failed, failed, alike, wrong=True, bytes="8"))
-    assert rows(text)[1] == ["8", "0", "-", "-", "WRONG", "ANSWER"]
+    assert rows(text)[1] == ["8", "0", "-", "-", "WRONG", "RESULT"]
     assert text.count(": hangs here (MPICH 5.0.2, 2 ranks") == 2
     assert "# Not measured: Barrier: hangs" in text
     assert "# Not measured: Exchange: hangs" in text

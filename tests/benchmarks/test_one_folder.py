@@ -135,7 +135,7 @@ TRIAD = '{ key = "Triad_GBs", knobs = { kernel = "triad" }, unit = 1e9, each = t
         ('name = "Single DGEMM"\n', "", 10, "test.1.name: this key is missing, add it"),
         ('mode = "one"', 'mode = "single"', 13, "test.1.mode: unknown value 'single', try one of one, star, all"),
         ("1e9 }]", "1e9 }", None, "cannot read the benchmark demo (Unclosed array"),
-        ("1e9 }]", '"ns" }]', 15, "test.1.figure.0.unit: expected number, got 'ns', correct it"),
+        ("1e9 }]", '"ns" }]', 15, "test.1.figure.0.unit: expected number, got 'ns', correct the value"),
         ('n = "64"', 'n = "{cache}"', 14, "test.1.knobs.n: sizes.py declares no size 'cache', try one of ranks"),
         (
             'key = "Matrix_Gflops"',

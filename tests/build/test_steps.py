@@ -1,8 +1,6 @@
 """Steps of the set-up: seen from the first moment, with what is left, and with their output where they fail."""
 
 import importlib.util
-import os
-import pty
 import subprocess
 import sys
 from types import ModuleType
@@ -10,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from paths import ROOT
+from pseudo_terminal import output_in_terminal
 
 PROGRAM = ROOT / "src" / "octant" / "build" / "steps.py"
 
@@ -28,7 +27,7 @@ def step(*words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([sys.executable, str(PROGRAM), *words], capture_output=True, text=True, check=False)
 
 
-def test_a_step_is_told_before_it_begins_and_its_output_is_kept_back() -> None:
+def test_a_step_is_announced_before_it_begins_and_its_output_is_kept_back() -> None:
     done = step("building", "60", sys.executable, "-c", "print('[1/2] compiling'); print('[2/2] linking')")
     first, last = done.stderr.splitlines()
     assert first == "building, about 60 s"
@@ -72,21 +71,11 @@ def test_a_step_with_nothing_to_do_shows_nothing(steps: ModuleType, capsys: pyte
 
 
 def test_a_terminal_has_one_line_that_is_written_over() -> None:
-    reader, writer = pty.openpty()
     command = [sys.executable, str(PROGRAM), "building", "60", sys.executable, "-c", "import time; time.sleep(1.3)"]
-    with subprocess.Popen(command, stderr=writer, stdout=writer) as child:
-        os.close(writer)
-        seen = b""
-        try:
-            while part := os.read(reader, 4096):
-                seen += part
-        except OSError:  # the other end was closed
-            pass
-        os.close(reader)
-        assert child.wait() == 0
-    assert seen.count(b"\n") == 1
-    assert seen.count(b"\r\x1b[K") >= 3
-    assert b"s left" in seen
+    seen = output_in_terminal(command)
+    assert seen.count("\n") == 1
+    assert seen.count("\r\x1b[K") >= 3
+    assert "s left" in seen
 
 
 def test_the_time_left_is_as_what_was_counted_went(steps: ModuleType) -> None:

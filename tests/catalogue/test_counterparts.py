@@ -211,7 +211,7 @@ def test_variables_of_lines_for_a_library_are_in_its_inventory() -> None:
     assert found.keys() - older == set(), found
 
 
-def test_what_a_setting_stands_for_is_a_value_of_that_setting() -> None:
+def test_a_setting_maps_to_a_value_of_the_neutral_setting() -> None:
     for old in catalogue.settings():
         name, _equals, value = old.neutral.partition("=")
         own = neutral.find(name)

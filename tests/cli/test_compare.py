@@ -29,7 +29,7 @@ from octant.store import Store, StoredRun
 
 @dataclass
 class Bench:
-    """A store, and the kernel that stands for all of them: the cells of some sides take longer, or spread more."""
+    """A store, and one kernel for all of them: the cells of some sides take longer, or spread more."""
 
     store: Store
     slower: dict[str, float] = field(default_factory=dict)  # by the kernel's variant
@@ -195,7 +195,7 @@ def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) 
     done = bench.compare("--gate")
     assert done.exit_code == Exit.WRONG_ANSWER, "it comes before the regression that it is, too"
     assert "wrong result in B" in done.stdout
-    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
+    assert "octant: WRONG RESULT: node/stream: " in done.stderr
 
 
 def _wrong(found: Point) -> Point:

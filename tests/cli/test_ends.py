@@ -87,9 +87,9 @@ def test_each_kind_of_outcome_has_its_code(command: Command, words: Sequence[str
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_wrong_answer_is_returned_by_every_command_that_measures(command: Command, name: str) -> None:
+def test_a_wrong_result_is_returned_by_every_command_that_measures(command: Command, name: str) -> None:
     code, _, said = command(*COMMANDS[name], fault="wrong")
-    assert (code, "WRONG ANSWER" in said) == (Exit.WRONG_ANSWER, True), said
+    assert (code, "WRONG RESULT" in said) == (Exit.WRONG_ANSWER, True), said
 
 
 @pytest.mark.mpi

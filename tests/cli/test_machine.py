@@ -151,7 +151,7 @@ def test_the_page_of_a_rule() -> None:
     assert "did you mean governor?" in str(wrong.exception)
 
 
-def test_beside_a_published_machine(tmp_path: Path) -> None:
+def test_comparison_with_a_published_machine(tmp_path: Path) -> None:
     """The whole table of a recorded machine, aligned, without anything measured."""
     root = trees.tree("power9-2s-smt4", tmp_path)
     words = ["machine", "--from", str(root), "--beside", "power575", "--store", str(tmp_path / "none")]
@@ -173,7 +173,7 @@ def test_beside_a_published_machine(tmp_path: Path) -> None:
     assert rows["Caches", "L2"]["here"]["source"] == "stated"
 
 
-def test_beside_a_recorded_machine_and_beside_nothing(tmp_path: Path) -> None:
+def test_comparison_with_a_recorded_and_with_an_unknown_machine(tmp_path: Path) -> None:
     root, nowhere = trees.tree("epyc-2s-nps4", tmp_path), ["--store", str(tmp_path / "none")]
     shown = RUN.invoke(application(), ["machine", "--from", str(root), "--beside", str(root), *nowhere])
     assert shown.exit_code == 0

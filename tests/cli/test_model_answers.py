@@ -51,7 +51,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @st.composite
 def questions(draw: st.DrawFn) -> list[str]:
-    """Words of one command; `bare` stands for the file."""
+    """Arguments of one command; `bare` replaces the file."""
     name, sizes = draw(st.sampled_from(MACHINES))
     size = str(draw(st.sampled_from(sizes)))
     traffic = ["-t", draw(st.sampled_from([*NAMES, "gfft"]))]
@@ -91,7 +91,7 @@ def questions(draw: st.DrawFn) -> list[str]:
 
 
 def figures(value: Any, name: str = "") -> Iterator[tuple[str, float]]:
-    """Every number of an answer with the name that it stands under."""
+    """Every number of an answer with its name."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from figures(item, str(key))

@@ -109,7 +109,7 @@ def test_svg_is_well_formed_and_shows_every_hardware_thread(machine: str, tmp_pa
     assert root.get("role") == "img"
 
 
-def test_drawing_tells_shared_idle_and_forbidden() -> None:
+def test_drawing_distinguishes_shared_idle_and_forbidden() -> None:
     container = load(MACHINES / "container-2s.xml")
     text = as_text(container, plan(container, parse_place("2x1,cpus=16/16+17", container))).plain
     assert "│  × 0-1│  ×   1│" in text

@@ -1,4 +1,4 @@
-"""What kernels write beside their records is the user's alone."""
+"""Other files that kernels write are readable by the user only."""
 
 import os
 import stat

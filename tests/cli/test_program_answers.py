@@ -1,4 +1,4 @@
-"""Planted programs: a wrong answer is never a performance value, and what is missing or cannot be checked is said."""
+"""Planted programs: a wrong result is never a performance value, and what is missing or cannot be checked is said."""
 
 import json
 import re
@@ -67,13 +67,13 @@ def test_a_right_answer_has_its_value_and_its_times(measure: Runs) -> None:
 
 
 @pytest.mark.parametrize("check", ["residual within 1%", "file out.dat"])
-def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs, check: str) -> None:
+def test_a_wrong_result_that_is_faster_is_never_reported_as_faster(measure: Runs, check: str) -> None:
     right = measure("right", "--check", check)
     assert right.returncode == 0, right.stderr
     before = measure.last().id
     done = measure("wrong", "--check", check)
     assert done.returncode == Exit.WRONG_ANSWER
-    assert "WRONG ANSWER" in done.stderr
+    assert "WRONG RESULT" in done.stderr
     run = measure.last()
     assert {(point.knobs["n"], point.passed) for point in run.points} == {("1", True), ("2", False)}
     exported = json.loads(measure.octant("report", "--json", cwd=measure.folder).stdout)
@@ -87,7 +87,7 @@ def test_a_wrong_answer_that_is_faster_is_never_reported_as_faster(measure: Runs
     assert "faster" not in compared
 
 
-def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
+def test_a_wrong_result_has_no_values(measure: Runs) -> None:
     done = measure("wrong", "--value", RATE, "--check", "residual within 1%")
     assert done.returncode == Exit.WRONG_ANSWER
     table = " ".join(done.stdout.partition("wrong result: no performance reported")[2].partition("Files")[0].split())
@@ -110,7 +110,7 @@ def test_a_wrong_answer_has_no_values_beside_it(measure: Runs) -> None:
         assert not re.search(rf"<td>{name}</td><td>[^<]*\d", wrong), name
 
 
-def test_a_wrong_answer_names_the_baseline_and_a_check_that_needs_none(measure: Runs) -> None:
+def test_a_wrong_result_names_the_baseline_and_a_check_that_needs_none(measure: Runs) -> None:
     for check, other in (
         ("residual within 1%", "with a number: --check 'residual within 0.01 of NUMBER'"),
         ("file out.dat", "with your own reference file: --check 'file out.dat = FILE'"),
@@ -169,7 +169,7 @@ def test_a_missing_value_keeps_the_times_and_says_why(measure: Runs, value: str,
     assert all("wall time" in {one.name for one in point.results} for point in points)
 
 
-def test_a_value_that_a_check_needs_and_that_is_missing_is_a_wrong_answer(measure: Runs) -> None:
+def test_a_value_that_a_check_needs_and_that_is_missing_is_a_wrong_result(measure: Runs) -> None:
     for check in ("energy within 1e-9", "energy within 1e-9 of 5"):
         done = measure("right", "--check", check)
         assert done.returncode == Exit.WRONG_ANSWER

@@ -28,12 +28,12 @@ def test_a_program_that_fails_shows_its_last_lines_and_keeps_all(octant: Octant,
     (file,) = failure.files
     lines = read_kept(run.folder, file).decode().splitlines()
     assert len(lines) == 30
-    told = done.stderr.splitlines()
-    at = next(n for n, line in enumerate(told) if "the last 20 of 30 lines of the standard error" in line)
-    assert str(run.folder / "files" / file.stored) in told[at]
-    assert told[at + 1 : at + 21] == [f"  line {number}�[31m    x" for number in range(11, 31)]
+    lines = done.stderr.splitlines()
+    at = next(n for n, line in enumerate(lines) if "the last 20 of 30 lines of the standard error" in line)
+    assert str(run.folder / "files" / file.stored) in lines[at]
+    assert lines[at + 1 : at + 21] == [f"  line {number}�[31m    x" for number in range(11, 31)]
     said = f"octant: nothing could be measured ({failure.reason}); correct the cause, then run octant resume {run.id}"
-    assert told[at + 21].startswith(said)
+    assert lines[at + 21].startswith(said)
     shown = octant("report", cwd=tmp_path)
     assert re.search(r"Files .*1 launch: stderr", " ".join(shown.stdout.split()))
     shared = json.loads(octant("report", "--share", "--json", cwd=tmp_path).stdout)
@@ -53,13 +53,13 @@ def test_what_succeeds_keeps_its_output_and_prints_none_of_it(octant: Octant, tm
     assert not list(run.folder.glob("records.jsonl.*"))
 
 
-def test_a_command_after_the_launch_that_fails_is_in_the_caveat_and_told_last(octant: Octant, tmp_path: Path) -> None:
+def test_a_failed_command_after_the_launch_is_in_the_caveat_and_printed_last(octant: Octant, tmp_path: Path) -> None:
     done = octant("run", "--repeats", "2", "--after", "false", "--after", "true", "--", "true", cwd=tmp_path)
     assert done.returncode == 0
-    told = "the command `false` after the launch exited with status 1, in 2 of 2 launches"
-    assert done.stderr.splitlines()[-1] == f"octant: {told}"
+    reason = "the command `false` after the launch exited with status 1, in 2 of 2 launches"
+    assert done.stderr.splitlines()[-1] == f"octant: {reason}"
     assert "Reliability: limited." in done.stdout
-    assert f"{told.replace('the', 'The', 1)}." in " ".join(done.stdout.partition("\n\n")[2].split())
+    assert f"{reason.replace('the', 'The', 1)}." in " ".join(done.stdout.partition("\n\n")[2].split())
 
 
 def test_a_program_that_has_gone_when_it_starts_is_a_failed_launch(octant: Octant, tmp_path: Path) -> None:

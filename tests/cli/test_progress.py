@@ -49,12 +49,12 @@ def test_of_a_program_nothing_is_promised_before_it_has_run_once(tmp_path: Path)
     now = [0.0]
     clock = RemainingTime(run.remaining(), {}, now=lambda: now[0])
     assert clock.announcement() == "3 launches"
-    told = []
+    shown = []
     for number, launch in enumerate(run.launches):
         clock.is_new(LaunchStart(planned(launch, run.records), number, run.records))
-        told.append((clock.left_text(), clock.done_share(clock.left_s())))
+        shown.append((clock.left_text(), clock.done_share(clock.left_s())))
         now[0] += 100.0
-    assert told == [("", 0.0), ("about 200 s left", pytest.approx(1 / 3)), ("about 100 s left", pytest.approx(2 / 3))]
+    assert shown == [("", 0.0), ("about 200 s left", pytest.approx(1 / 3)), ("about 100 s left", pytest.approx(2 / 3))]
 
 
 def test_programs_that_print_get_lines_on_a_terminal_too(

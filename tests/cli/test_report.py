@@ -60,7 +60,7 @@ def test_an_evaluation_writes_all_samples_if_requested(store: Path, every: bool)
     assert "--all-samples" in CliRunner().invoke(application(), ["evaluate", "--help"]).stdout
 
 
-def test_report_takes_a_network_of_the_catalogue_to_draw_beside_messages(store: Path, tmp_path: Path) -> None:
+def test_report_takes_a_network_of_the_catalogue_to_draw_with_messages(store: Path, tmp_path: Path) -> None:
     done = call(store, "report", "last", "--model", "bgp", "-o", str(tmp_path / "page.html"))
     assert done.exit_code == 0, done.output
     refused = call(store, "report", "last", "--model", "nowhere", "-o", str(tmp_path / "none.html"))
@@ -69,7 +69,7 @@ def test_report_takes_a_network_of_the_catalogue_to_draw_beside_messages(store: 
     assert not (tmp_path / "none.html").exists()
 
 
-def test_report_writes_where_it_is_told_and_json_writes_nothing(store: Path, tmp_path: Path) -> None:
+def test_report_writes_to_the_given_path_and_json_writes_nothing(store: Path, tmp_path: Path) -> None:
     target = tmp_path / "mein Bericht ü.html"
     assert call(store, "report", "previous", "-o", str(target)).stdout.splitlines()[-1] == str(target)
     assert target.exists()

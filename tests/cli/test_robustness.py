@@ -61,7 +61,7 @@ def test_a_throw_on_one_rank_ends_the_job_with_its_reason(octant: Octant, enviro
     done = octant("run", *QUICK, "--ranks", "2", env={"OCTANT_FAULT": "throw:1"})
     assert done.returncode == 1
     assert "fault 'throw' was injected" in done.stderr
-    assert len(only_run(environment).failures) == 1, "the rank's own record is not told twice"
+    assert len(only_run(environment).failures) == 1, "the rank's own record is not reported twice"
     assert "timed out after" not in done.stderr, "the other rank must not be waited for"
 
 
@@ -72,11 +72,11 @@ def test_a_kernel_that_hangs_is_stopped_and_the_rest_goes_on(octant: Octant, env
     assert "timed out after" in only_run(environment).failures[0].reason
 
 
-def test_a_wrong_answer_exits_4_and_has_no_speed(octant: Octant) -> None:
+def test_a_wrong_result_exits_4_and_has_no_speed(octant: Octant) -> None:
     done = octant("run", *QUICK, env={"OCTANT_FAULT": "wrong"})
     assert done.returncode == Exit.WRONG_ANSWER
     assert "WRONG" in done.stdout
-    assert "octant: WRONG ANSWER: node/stream: " in done.stderr
+    assert "octant: WRONG RESULT: node/stream: " in done.stderr
     assert "GB/s" not in done.stdout
 
 
@@ -97,7 +97,7 @@ def pausing(kernels: Path, folder: Path, flag: Path) -> dict[str, str]:
     return {"OCTANT_KERNELS": str(folder)}
 
 
-def test_a_failed_launch_beside_points_that_are_kept_is_no_success(
+def test_a_failed_launch_is_no_success_even_if_other_points_are_kept(
     octant: Octant, environment: Mapping[str, str], kernels: Path, tmp_path: Path
 ) -> None:
     hangs = pausing(kernels, tmp_path / "slow", tmp_path / "never")

@@ -68,7 +68,7 @@ def test_many_damaged_lines_are_counted(store: Store) -> None:
     assert "81 more lines cannot be read" in done.stderr
 
 
-def test_a_stored_setting_that_nobody_knows_is_not_set_on_resuming(tmp_path: Path) -> None:
+def test_an_unknown_stored_setting_is_not_set_on_resuming(tmp_path: Path) -> None:
     store = Store(tmp_path)
     run = store.create("q", machine(), [request()])
     path = run.folder / "asked.json"

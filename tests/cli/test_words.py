@@ -1,4 +1,4 @@
-"""A word that a closed list lacks is refused before anything starts: what may have been meant, exit code 2, no run."""
+"""A word outside a closed list is refused before anything starts, with a suggestion, exit code 2 and no run."""
 
 import shlex
 from collections.abc import Mapping

@@ -106,7 +106,7 @@ def test_copies_of_a_program_are_refused() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan, 2.4e-301])
-def test_values_that_nobody_can_have_measured_are_left_out_and_listed(value: float) -> None:
+def test_impossible_values_are_omitted_and_listed(value: float) -> None:
     check = ImportedValue("residual", 0.0, "1", 9, 16.0)
     rows = (ImportedRow(1, {}, (ImportedValue("rate", value, "flop/s", 1), ImportedValue("time", 2.0, "s", 1), check)),)
     (kept,), (remark,) = measured((Table("a", 1, rows),))
@@ -168,7 +168,7 @@ def kept(found: Output) -> list[tuple[object, ...]]:
 
 def named(found: Output, number: int) -> bool:
     """Whether the import reports this line."""
-    return any(f"line {number} " in told for told in (*found.account.quoted, *found.remarks))
+    return any(f"line {number} " in text for text in (*found.account.quoted, *found.remarks))
 
 
 def within(after: list[tuple[object, ...]], before: list[tuple[object, ...]]) -> bool:

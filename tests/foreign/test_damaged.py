@@ -64,7 +64,7 @@ def test_rates_are_those_of_rows_with_a_size_and_a_time() -> None:
 
 def test_a_rate_is_not_checked_against_pure_communication() -> None:
     table = imb("#bytes #repetitions t_pure[usec] Mbytes/sec", "1000000 9 100.00 12345.00")
-    assert names(table) == [["time", "t_pure"]], "nothing tells its megabyte"
+    assert names(table) == [["time", "t_pure"]], "the size of its megabyte is unknown"
 
 
 def test_groups_that_are_not_listed_hold_neighbours() -> None:
@@ -86,7 +86,7 @@ def test_threads_go_by_several_names() -> None:
         assert (table.ranks, table.threads) == (1, 8)
 
 
-def test_columns_with_one_space_between_them_are_told_apart() -> None:
+def test_columns_with_one_space_between_them_are_separated() -> None:
     text = "# OSU MPI Allreduce Latency Test v7.5\n# Size Avg Latency(us) Min Latency(us) Validation\n8 3.0 1.0 Pass\n"
     found = foreign.read("osu", text)
     assert [one[3] for one in figures(found)] == ["t_avg", "t_min", "validation"]

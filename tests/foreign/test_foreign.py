@@ -180,9 +180,9 @@ def test_rates_too_coarse_to_tell_the_megabyte_are_left_out() -> None:
     found = foreign.read("imb", coarse)
     assert [one[3] for one in figures(found)] == ["time"]
     assert "their unit (10^6 or 2^20 bytes) cannot be determined" in found.remarks[0]
-    beside = foreign.read("imb", coarse.replace("t[usec]", "t_pure[usec]"))
-    assert [one[3] for one in figures(beside)] == ["time", "t_pure"]
-    assert beside.remarks == found.remarks
+    pure = foreign.read("imb", coarse.replace("t[usec]", "t_pure[usec]"))
+    assert [one[3] for one in figures(pure)] == ["time", "t_pure"]
+    assert pure.remarks == found.remarks
 
 
 def test_what_timed_out_stays_and_what_is_cut_short_is_no_figure() -> None:
@@ -197,7 +197,7 @@ def test_what_timed_out_stays_and_what_is_cut_short_is_no_figure() -> None:
 
 
 def test_rows_above_a_second_header_keep_their_rates() -> None:
-    """The title between both headers cannot be read, so that the second table is nobody's."""
+    """The title between both headers cannot be read, so that the second table has no benchmark."""
     head = "#bytes #repetitions t[usec] Mbytes/sec\n"
     text = f"# Benchmarking PingPong\n# #processes = 2\n{head}1024 10 0.50 2048.00\n# Benchma WARN\n{head}8 9 1 8.00\n"
     known = foreign.read("imb", text.partition("# Benchma WARN")[0])

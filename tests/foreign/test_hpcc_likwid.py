@@ -136,16 +136,16 @@ def test_a_failed_test_leaves_the_others_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "listed"),
     [
         ("HPL_GPUs=4\n", "unknown key, which is not imported"),
         ("HPL_Tflops=0.7\n", "HPL_Tflops occurs twice; dependent figures are not imported"),
         ("Begin of StarGPU section.\n", "unknown section, which is not imported"),
     ],
 )
-def test_what_a_vendor_adds_to_a_summary_is_listed(lines: str, told: str) -> None:
+def test_additions_of_a_vendor_to_a_summary_are_listed(lines: str, listed: str) -> None:
     found = foreign.read("hpcc", H4.replace("End of Summary", f"{lines}End of Summary"))
-    assert any(told in remark for remark in found.remarks)
+    assert any(listed in remark for remark in found.remarks)
     assert found.account.unrecognised == 1
     figures_left = [value.name for table in found.tables for value in table.rows[0].values]
     assert ("rate" in figures_left) == ("HPL_Tflops" not in lines)
@@ -172,7 +172,7 @@ def test_prefixes_indentation_and_colours_change_nothing(name: str, prefix: str)
     assert figures(foreign.read(tool, prefixed)) == figures(foreign.read(tool, text))
 
 
-def test_where_threads_and_streams_are_tells_cells_of_likwid_apart() -> None:
+def test_placement_of_threads_and_streams_distinguishes_cells_of_likwid() -> None:
     knobs = {name: read(name).tables[0] for name in corpus() if name.startswith("likwid-t") and read(name).tables}
     twice = knobs["likwid-t_load_w_S0_50kB_1_w_S0_50kB_1_i_200"]
     assert (twice.threads, twice.knobs) == (2, {"cpus": "0", "domain": "S0", "workgroups": "2"}), "both on one CPU"

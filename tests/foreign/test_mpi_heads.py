@@ -135,7 +135,7 @@ def test_a_column_that_may_tell_rows_apart_refuses_the_table(name: str) -> None:
 
 @EVERY
 def test_an_unknown_line_of_a_head_is_named_and_its_figures_are_not_imported(path: Path) -> None:
-    """Inserted in turn between all lines: what is imported then is all outside of the parts that it is in."""
+    """Inserted between all lines, one at a time: everything outside of the affected parts is imported."""
     lines = text_of(path.name).splitlines(keepends=True)
     whole = foreign.read(tool_of(path), "".join(lines))
     for place in range(1, len(lines), max(1, len(lines) // 12)):
@@ -257,7 +257,7 @@ def test_words_below_the_name_of_a_benchmark_are_facts_or_refuse_it() -> None:
 
 
 def test_rates_of_messages_are_checked_against_their_number() -> None:
-    """The time beside them may be of another rank: outputs of IMB-P2P and IMB-MT were refused."""
+    """The time in the same row may be of another rank: outputs of IMB-P2P and IMB-MT were refused."""
     found = read("imb-2021.11-p2p-default.txt")
     assert value(found, "PingPing", "bandwidth", "32") == 24.52e6
     assert value(read("imb-2019.3-mt.txt"), "UniBandMT", "message rate", "64") > 0

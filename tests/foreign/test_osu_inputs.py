@@ -36,7 +36,7 @@ def refusal(tmp_path: Path, text: str) -> str:
         ("OpenSHMEM-CUDA Put", "cuda", "not-stated", None),
     ],
 )
-def test_the_accelerator_stands_behind_any_library_or_function(
+def test_the_accelerator_may_follow_any_library_or_function(
     title: str, accelerator: str, memory: str, ranks: int | None
 ) -> None:
     (table,) = foreign.read("osu", osu(title, "1 2.00\n")).tables
@@ -52,16 +52,16 @@ def test_one_sided_tables_with_other_buffers_are_other_cells() -> None:
 
 
 def test_rows_of_two_runs_are_not_one_table(tmp_path: Path) -> None:
-    """Two programs that wrote to one file at the same time: nothing tells whose row a row is."""
+    """Two programs that wrote to one file at the same time: the owner of a row is unknown."""
     heads = osu("MPI Latency", "", LATENCY) + osu("MPI Bandwidth", "", RATE)
     found = foreign.read("osu", heads + "1 1.10\n1 5.00\n2 1.20\n2 9.00\n" + osu("MPI Broadcast Latency", "4 1.00\n"))
     assert [table.benchmark for table in found.tables] == ["MPI Broadcast Latency Test"]
     assert found.remarks[0] == "no figures read below the title of MPI Latency Test (line 1)"
     why = "MPI Bandwidth Test (line 3) is not imported, since the size does not increase"
     assert f'line 6 ("1 5.00") is not recognised: {why}' in found.remarks[1]
-    told = refusal(tmp_path, osu("MPI Bandwidth", "1 1.10\n1 5.00\n", RATE))
-    assert "MPI Bandwidth Test (line 1) is not imported, since the size does not increase" in told
-    assert "; if that line does not change figures, correct or remove it in a copy of the file" in told
+    reason = refusal(tmp_path, osu("MPI Bandwidth", "1 1.10\n1 5.00\n", RATE))
+    assert "MPI Bandwidth Test (line 1) is not imported, since the size does not increase" in reason
+    assert "; if that line does not change figures, correct or remove it in a copy of the file" in reason
 
 
 @pytest.mark.parametrize("line", ["10  20", "1         2         4", "1,048,576  12,000.11", "8  13.2srun: launching"])
@@ -90,7 +90,7 @@ def test_pairs_without_a_window_state_the_ranks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reason"),
     [
         ("# MPI Latency Test\n# Size [B]  Latency [us]\n0 1.37\n", 'line 3 ("0 1.37") has no title such as "# OSU MPI'),
         (f"<pre># OSU MPI Latency Test v5.8\n{LATENCY}1 1.00\n", 'line 3 ("1 1.00") has no title such as "# OSU MPI'),
@@ -101,5 +101,5 @@ def test_pairs_without_a_window_state_the_ranks() -> None:
         ),
     ],
 )
-def test_the_refusal_of_a_file_says_what_is_missing_and_what_to_do(tmp_path: Path, text: str, told: str) -> None:
-    assert told in refusal(tmp_path, text)
+def test_the_refusal_of_a_file_says_what_is_missing_and_what_to_do(tmp_path: Path, text: str, reason: str) -> None:
+    assert reason in refusal(tmp_path, text)

@@ -30,7 +30,7 @@ from octant.foreign._text import (
         ("2.50e+03", 2500.0, 5.0), ("7E-2", 0.07, 5e-3), ("1" * 18, 1.11111111111111111e17, 0.5),
     ],
 )  # fmt: skip
-def test_a_number_stands_for_all_that_rounds_to_it(word: str, value: float, half: float) -> None:
+def test_a_number_represents_all_values_that_round_to_it(word: str, value: float, half: float) -> None:
     found = number_of(word)
     assert found is not None
     assert (found.value, found.half) == pytest.approx((value, half))

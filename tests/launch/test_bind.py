@@ -315,15 +315,15 @@ def test_any_plan_gives_exactly_its_masks(program: Path, plan: list[set[int]], d
 
 
 @pytest.mark.root("starts a program as another user")
-def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
+def test_it_refuses_rights_that_the_caller_does_not_have(program: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:  # below a folder that everyone may enter
         Path(folder).chmod(0o755)
         raised = Path(shutil.copy(program, folder))
-        nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+        unprivileged = {"user": 65534, "group": 65534, "extra_groups": []}
         for mode, code in ((0o755, 0), (0o4755, 3), (0o2755, 3)):
             raised.chmod(mode)
             words = [str(raised), "--", "/usr/bin/id", "-u"]
-            done = subprocess.run(words, capture_output=True, text=True, check=False, **nobody)  # type: ignore[call-overload]
+            done = subprocess.run(words, capture_output=True, text=True, check=False, **unprivileged)  # type: ignore[call-overload]
             assert done.returncode == code, done.stderr
             assert done.stdout == ("" if code else "65534\n")
             assert ("cannot run with privileges" in done.stderr) == bool(code)
@@ -347,16 +347,14 @@ def test_it_refuses_rights_that_the_caller_lacks(program: Path) -> None:
         ("1x1,pages=2m", "--rank 0 cpus=0 threads=0"),
     ],
 )
-def test_octant_bind_is_told_in_words_that_no_shell_minds(asked: str, words: str) -> None:
+def test_octant_bind_gets_arguments_that_no_shell_changes(asked: str, words: str) -> None:
     request = parse_request(asked)
     found = bind_words(planner.plan(machine(nodes=2, cores=4).topology, request), request)
     assert found == words.split()
     assert not set("".join(found)) & set(" ;|&$`'\"(){}<>*?~#,")
 
 
-def test_octant_bind_is_told_which_parts_are_to_be_on_huge_pages(
-    kernels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_octant_bind_gets_the_parts_for_huge_pages(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCTANT_KERNELS", str(kernels))
     request = parse_request("1x1,stack=huge,text=huge")
     found = bind_words(planner.plan(machine().topology, request), request)

@@ -382,7 +382,7 @@ def test_ranks_are_those_of_the_launcher(guarded: Guarded) -> None:
         report = guarded.only()
         assert (report.rank, report.local_rank, report.lost.rank) == (5, 1, 5)
     guarded.run("true", env={"PMI_RANK": "5"}, whole=True)
-    assert guarded.only().rank is None, "the whole command is no rank, whoever started it"
+    assert guarded.only().rank is None, "the whole command is no rank, whichever launcher started it"
 
 
 def test_both_sides_know_the_same_rank_variables() -> None:
@@ -430,7 +430,7 @@ def test_two_guards_count_the_time_once_each(guarded: Guarded) -> None:
 def test_lines_of_ranks_below_mpiexec(kernels: Path, tmp_path: Path, guarded: Guarded) -> None:
     mpiexec = Path(sys.executable).parent / "mpiexec"
     if not mpiexec.exists():
-        pytest.skip("no mpiexec beside this Python")
+        pytest.skip("no mpiexec in the folder of this Python")
     shown = tmp_path / "shown.json"
     inner = guarded.words(str(kernels / "octant-mpi-probe"), "measure", str(shown))
     done = guarded.run(str(mpiexec), "-n", "2", *inner, whole=True)
@@ -502,7 +502,7 @@ def test_energy_is_counted_by_domain_across_the_wrap_of_a_counter(guarded: Guard
     guarded.run("sh", "-c", script, whole=True, options=("--sysfs", str(root)))
     assert guarded.only().energy == (guard.Energy("package-0", 25.0), guard.Energy("package-0/dram", 2.5))
     guarded.run("true", options=("--sysfs", str(root)))
-    assert guarded.only().energy == (), "energy belongs to the node, and stands in the line of the whole command"
+    assert guarded.only().energy == (), "energy belongs to the node, and is in the line of the whole command"
 
 
 def test_a_counter_that_wraps_during_a_run_twice_is_read_between(guarded: Guarded, tmp_path: Path) -> None:

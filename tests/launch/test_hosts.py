@@ -51,8 +51,8 @@ def started(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subpro
 
 def run(pair: Hosts, environment: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
     with started(pair, environment, *words) as octant:
-        said, told = octant.communicate(timeout=100)
-    return subprocess.CompletedProcess(words, octant.returncode, said, told)
+        said, errors = octant.communicate(timeout=100)
+    return subprocess.CompletedProcess(words, octant.returncode, said, errors)
 
 
 def programs(namespace: str) -> list[str]:

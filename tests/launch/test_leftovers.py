@@ -1,4 +1,4 @@
-"""Nothing is left behind: whoever is killed, launchers, ranks and shared memory are gone soon after."""
+"""Nothing remains: after any process is killed, launchers, ranks and shared memory soon disappear."""
 
 import contextlib
 import errno
@@ -197,7 +197,9 @@ def test_a_segment_stays_where_the_system_does_not_say_whether_it_is_used(
     assert leftovers.remove(shared) == ()
 
 
-def test_a_process_that_opens_a_segment_meanwhile_ends_nobody(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_opens_a_segment_meanwhile_ends_no_process(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, unlink = shared / "mpich_shm_5_0", Path.unlink
     path.touch()
     openers, broken = list["subprocess.Popen[bytes]"](), list[int]()
@@ -265,7 +267,7 @@ def test_the_next_run_removes_files_of_a_killed_octant_in_a_folder_of_the_user_s
             time.sleep(0.1)
         octant.kill()
     assert gone(str(tmp_path)) == {}
-    assert list(chosen.iterdir()), "nobody was left to remove it"
+    assert list(chosen.iterdir()), "no process was left to remove it"
     again = [sys.executable, "-m", "octant.cli", *words[:2], "pattern=open-close", *words[4:], "seconds=0.1"]
     subprocess.run(again, env=environment, check=True, capture_output=True)
     assert not list(chosen.iterdir())

@@ -72,7 +72,9 @@ def test_a_full_packet_of_tcp_has_1448_bytes_of_payload_in_1514() -> None:
     assert Link(10**8).payload_bytes_per_s * 8 == pytest.approx(95.64e6, rel=1e-4)
 
 
-def test_each_library_is_told_to_use_the_stand_in_and_the_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_library_is_configured_to_use_the_stand_in_and_the_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     programs(tmp_path, monkeypatch, ("mpi/p2p", "link"))
     size = links.job_size(Link(10**8), JobSize(4, None, 1, (), ("A",)))
     agent = str(tmp_path / "octant-link")

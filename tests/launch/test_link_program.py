@@ -192,7 +192,7 @@ def test_nothing_is_left_of_a_link_that_is_killed(program: str) -> None:
 
 @pytest.mark.usefixtures("delays")
 def test_a_daemon_on_another_host_ends_with_a_link_that_is_killed(program: str) -> None:
-    """One that is nobody's child, and whose link is gone with the relay: nothing else would tell it."""
+    """The daemon has no parent, and its link disappears with the relay: nothing else would stop it."""
     daemon = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(60)"
     code = (
         "import shlex, subprocess, sys, time\n"

@@ -61,7 +61,7 @@ def one_way_s(point: Point) -> float:
     return float(step.values.min()) * 1e-9 / point.batch / 2
 
 
-def beside_the_delay(stored: StoredRun) -> float:
+def time_without_delay_s(stored: StoredRun) -> float:
     """Return the time of a message in seconds, minus the delay of the fastest tenth of packets in the relay."""
     (point,), (crossing,) = stored.points, stored.link_traffic.values()
     return one_way_s(point) - crossing.delay_ns["tenth"] * 1e-9
@@ -107,11 +107,11 @@ def test_two_sizes_give_the_rate_of_the_bucket(run: Run) -> None:
 @pytest.mark.skipif(not os.access("/dev/net/tun", os.R_OK | os.W_OK), reason="/dev/net/tun may not be used here")
 def test_a_message_takes_the_delay_that_the_relay_recorded(run: Run) -> None:
     def measure() -> tuple[float, StoredRun]:
-        near = beside_the_delay(run("bytes=8", "seconds=0.2", "--link=100Mbit/s,delay=1us"))
+        near = time_without_delay_s(run("bytes=8", "seconds=0.2", "--link=100Mbit/s,delay=1us"))
         stored = run("bytes=8", "seconds=0.5", "--link=100Mbit/s,delay=2ms")
         (crossing,) = stored.link_traffic.values()
         assert crossing.delay_ns["least"] >= 2_000_000
         assert crossing.dropped == 0
-        return 1 + (beside_the_delay(stored) - near) * 1e9 / crossing.delay_ns["tenth"], stored
+        return 1 + (time_without_delay_s(stored) - near) * 1e9 / crossing.delay_ns["tenth"], stored
 
     in_agreement(measure, within=0.05)

@@ -102,7 +102,7 @@ def _flags(proc: Path, numbers: Mapping[int, int]) -> Path:
     return path
 
 
-def test_pages_of_64_kib_are_told_by_their_flags(tmp_path: Path) -> None:
+def test_pages_of_64_kib_are_recognised_by_their_flags(tmp_path: Path) -> None:
     """Three blocks of sixteen pages: one that is a page of 64 KiB, one of single pages, and half of one of 128 KiB."""
     text = smaps(("10000", 256, "rw-p", "[heap]", {"Rss": 256, "Anonymous": 256}))
     (tmp_path / "42").mkdir()

@@ -131,7 +131,7 @@ def test_output_without_line_ends_is_cut_at_a_byte(programs: Programs) -> None:
     assert end.cut
 
 
-def test_a_program_that_closes_its_output_or_leaves_it_to_another_holds_nobody_up(programs: Programs) -> None:
+def test_a_program_that_closes_or_passes_on_its_output_delays_no_other(programs: Programs) -> None:
     end = programs.script("echo one; exec >&- 2>&-; sleep 0.2; exit 0")
     assert (output(end), end.reason) == (b"one\n", "")
     begun_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""Where threads and memory are: the kernel's texts are read, programs are watched, differences are told."""
+"""Location of threads and memory: the kernel's files are read, programs are watched, differences are reported."""
 
 import dataclasses
 import json
@@ -94,11 +94,11 @@ def test_a_program_that_is_where_it_should_be_is_not_remarked_on() -> None:
         ([{0}, {1}], {0: 90, 1: 10}, "10 % of its memory is on NUMA node 1 instead of 0"),
     ],
 )
-def test_threads_and_memory_elsewhere_are_told(masks: list[set[int]], memory: dict[int, int], said: str) -> None:
+def test_threads_and_memory_elsewhere_are_reported(masks: list[set[int]], memory: dict[int, int], said: str) -> None:
     assert any(said in text for text in differences(PLACED, seen(masks, memory)))
 
 
-def test_parts_that_got_no_huge_pages_are_told() -> None:
+def test_parts_without_huge_pages_are_reported() -> None:
     found = seen([{0}, {1}], {0: 1 << 20})
     pages = PageSizes(4096, {"stack": {4096: 1 << 20, 2 << 20: 6 << 20}, "text": {4096: 4 << 20}})
     found.processes[0].pages = pages
@@ -109,7 +109,7 @@ def test_parts_that_got_no_huge_pages_are_told() -> None:
     assert nothing.endswith("none of it was found")
 
 
-def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
+def test_equal_processes_of_one_name_are_reported_once() -> None:
     """A script starts 35 of them."""
     first = seen([{0}, {1}], {0: 1 << 20})
     children = tuple(
@@ -121,7 +121,7 @@ def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
     first.processes[0].pages = PageSizes(4096, {"data": {4096: 4 << 20}})
     found = dataclasses.replace(first, processes=(*first.processes, *children))
     away = seen([{5}, {6}], {0: 1})
-    assert len(differences(PLACED, away)) == 4, "of one process each thread is told"
+    assert len(differences(PLACED, away)) == 4, "each thread of one process is reported"
     assert differences(PLACED, found, huge_segments=("data",)) == (
         "rank 0 (prog 10): huge pages were requested for its data; 0 % of 4 MiB is on huge pages",
         "rank 0 (cc1 100 and 2 more of this name): huge pages were requested for its data; "
@@ -129,13 +129,13 @@ def test_processes_of_one_name_that_are_alike_are_told_once() -> None:
     )
 
 
-def test_a_heap_that_got_no_huge_pages_is_told() -> None:
+def test_a_heap_without_huge_pages_is_reported() -> None:
     small = seen([{0}, {1}], {0: 1 << 30}, huge=0)
     assert "0 % of its memory is" in differences(PLACED, small, huge_heap=True)[0]
     assert differences(PLACED, seen([{0}, {1}], {0: 1 << 30}, huge=1 << 30), huge_heap=True) == ()
 
 
-def test_a_rank_that_is_not_there_is_told() -> None:
+def test_a_missing_rank_is_reported() -> None:
     placed = planner.plan(machine(nodes=2, cores=4).topology, parse_request("2x2"))
     assert differences(placed, seen([{0}, {1}], {0: 1})) == ("ranks 1 of this node: not found",)
 
@@ -153,12 +153,12 @@ def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
     assert sum(looker.found[program.pid].node_bytes.values()) > 0
 
 
-def test_threads_that_were_never_started_are_told() -> None:
-    """A program that makes fewer threads than were asked for is not placed as asked."""
+def test_threads_that_were_never_started_are_reported() -> None:
+    """A program that starts fewer threads than requested is not placed as requested."""
     assert differences(PLACED, seen([{0, 1}], {0: 1})) == ("rank 0: 2 threads requested, 1 found",)
 
 
-def test_a_table_that_cannot_be_written_is_told_before_the_program_runs(octant: Octant, tmp_path: Path) -> None:
+def test_a_table_that_cannot_be_written_is_reported_before_the_program_runs(octant: Octant, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     done = octant("where", "--to", str(tmp_path / "none" / "x"), "--", "touch", str(mark))
     assert (done.returncode, mark.exists()) == (1, False)
@@ -207,7 +207,7 @@ def test_the_programs_output_and_end_pass_through(octant: Octant) -> None:
 
 @pytest.mark.mpi
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
-def test_ranks_are_told_apart(octant: Octant, tmp_path: Path) -> None:
+def test_ranks_are_distinguished(octant: Octant, tmp_path: Path) -> None:
     table = tmp_path / "where.json"
     words = ("where", "--place", "2x1", "--json", "--to", str(table), "--", sys.executable, "-c", SPIN)
     assert octant(*words).stdout == "said\nsaid\n"
@@ -217,7 +217,7 @@ def test_ranks_are_told_apart(octant: Octant, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="needs two hardware threads")
-def test_a_program_that_binds_itself_elsewhere_is_told(octant: Octant, needs: Callable[[str], str]) -> None:
+def test_a_program_that_binds_itself_elsewhere_is_reported(octant: Octant, needs: Callable[[str], str]) -> None:
     program = (needs("taskset"), "-c", str(CPUS[1]), sys.executable, "-c", SPIN)
     done = octant("where", "--place", f"1x1,cpus={CPUS[0]}", "--", *program)
     assert f"may use {CPUS[1]}, but its rank was placed on {CPUS[0]}" in done.stderr

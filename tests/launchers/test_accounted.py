@@ -278,7 +278,7 @@ def test_here_the_program_on_path_decides_whose_line_it_is(
     assert decided == (line == "mpirun -np 2 p")
 
 
-def test_an_installed_launcher_that_lacks_the_options_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_launcher_without_the_options_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ValueError, match=r"cannot identify the MPI library of mpirun: find the launcher mpirun"):
         translate("mpirun -np 2 p", REFERENCE, lines=True, here=True)

@@ -265,7 +265,7 @@ def test_tables_that_no_launcher_was_compared_with_say_so() -> None:
         assert UNVERIFIED in str(module.recognise.__doc__)
         source = Path(str(module.__file__)).read_text()
         assert source.count(f': {UNVERIFIED}."""') == tables
-        assert not re.search(r"PALS \d|CLE \d|S-\d", source), "a version that nobody read"
+        assert not re.search(r"PALS \d|CLE \d|S-\d", source), "a version whose documentation was not read"
 
 
 WORDS = st.one_of(

@@ -28,7 +28,7 @@ def test_mpiexec_speaks_each_dialect(flavour: str, size: JobSize, words: str) ->
     assert mpiexec.options(flavour, size) == words.split()
 
 
-def test_open_mpi_is_told_that_root_is_meant() -> None:
+def test_open_mpi_gets_its_consent_to_run_as_root() -> None:
     assert mpiexec.options("openmpi", HERE, root=True)[0] == "--allow-run-as-root"
     assert "--allow-run-as-root" not in mpiexec.options("mpich", HERE, root=True)
 

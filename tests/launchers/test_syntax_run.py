@@ -25,7 +25,7 @@ from paths import MACHINES, ROOT
 @pytest.mark.parametrize(
     "seen", runs.recorded("openmpi"), ids=lambda seen: f"{seen.topology} {seen.options} {seen.file}"
 )
-def test_openmpi_masks_are_foretold(seen: runs.Seen) -> None:
+def test_openmpi_masks_are_predicted(seen: runs.Seen) -> None:
     topology = read_synthetic(seen.topology)
     line = f"mpiexec {seen.options} prog\n{seen.file}"
     if not seen.masks:
@@ -198,7 +198,7 @@ def threads_program(tmp_path_factory: pytest.TempPathFactory) -> str:
         "OMP_PLACES=cores(1) OMP_PROC_BIND=spread",
     ],
 )
-def test_gnu_openmp_binds_threads_as_foretold(line: str, threads_program: str) -> None:
+def test_gnu_openmp_binds_threads_as_predicted(line: str, threads_program: str) -> None:
     topology = _here()
     variables = dict(word.split("=", 1) for word in shlex.split(line))
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("OMP_", "GOMP_"))} | variables
@@ -213,7 +213,7 @@ def test_gnu_openmp_binds_threads_as_foretold(line: str, threads_program: str) -
     "variables", ["OMP_PROC_BIND=close", "OMP_PLACES=cores OMP_PROC_BIND=spread", "OMP_PLACES={1}"]
 )
 def test_openmp_binds_threads_inside_hydras_masks(binding: str, variables: str, threads_program: str) -> None:
-    """Threads of both ranks as foretold from the whole line; where the launcher leaves ranks alone, on each other."""
+    """Threads of both ranks as predicted from the whole line; if ranks are unbound, they share CPUs."""
     topology = _here()
     line = f"OMP_NUM_THREADS=2 {variables} mpiexec -n 2 {binding} prog"
     added = dict(word.split("=", 1) for word in f"OMP_NUM_THREADS=2 {variables}".split())
@@ -245,8 +245,8 @@ def test_intel_openmp_as_recorded(line: str, expected: list[str]) -> None:
 
 def _under_intel(program: str, line: str) -> list[str]:
     """Run the program, built for the GNU runtime, with the Intel runtime: both are then loaded."""
-    beside = Path(sys.prefix) / "lib" / "libiomp5.so"
-    library = os.environ.get("OCTANT_TEST_IOMP5", str(beside))
+    installed = Path(sys.prefix) / "lib" / "libiomp5.so"
+    library = os.environ.get("OCTANT_TEST_IOMP5", str(installed))
     if not Path(library).exists():
         pytest.skip("no libiomp5.so here (pip install intel-openmp, or set OCTANT_TEST_IOMP5)")
     variables = dict(word.split("=", 1) for word in shlex.split(line)) | {"LD_PRELOAD": library}

@@ -129,7 +129,7 @@ def test_trap_is_reported(text: str, remark: str) -> None:
     assert remark in remarks_of(text)
 
 
-def test_gomp_numbers_outside_the_job_are_told() -> None:
+def test_gomp_numbers_outside_the_job_are_reported() -> None:
     container = load(MACHINES / "container-2s.xml")
     reading = read("OMP_NUM_THREADS=2 GOMP_CPU_AFFINITY=0-1", container)
     assert "outside the set of this job (2-3,10-13,16-19,26-29)" in " ".join(reading.remarks)

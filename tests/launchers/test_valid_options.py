@@ -165,7 +165,7 @@ def test_threads_without_a_node_are_drawn_and_bound_to_stated_memory_alone() -> 
 
 @pytest.mark.parametrize("name", ["numactl", "slurm", "hwloc"])
 def test_a_memory_option_without_a_node_is_refused_by_rank(name: str) -> None:
-    """Whoever makes such a placement: the line cannot be written."""
+    """The line cannot be written, whatever the origin of such a placement."""
     place = RankPlacement.of_threads(0, [{0}], ())
     with pytest.raises(Refusal, match=r"memory of rank 0: .*hardware threads 0 .*memory=bind:0"):
         to_syntax(name, Placement((place,)), PlacementRequest(memory=Memory("bind")), seventeen())

@@ -218,13 +218,13 @@ def test_check_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("octant.mpi.inventory.inventory", lambda _library: MPICH)
     code, text = run("--check", "MPIR_CVAR_NOLOCL=1", "MP_EAGER_LIMIT=4096")
     assert code == 2
-    assert "refused: cannot set MPIR_CVAR_NOLOCL" in text
-    assert "no effect: MP_EAGER_LIMIT" in text
+    assert text.startswith("cannot set MPIR_CVAR_NOLOCL")
+    assert "\nMP_EAGER_LIMIT has no effect: it belongs to" in text
     code, text = run("--check", "MPIR_CVAR_NOLOCAL=1")
     assert (code, "1 MPI settings checked" in text) == (0, True)
     code, text = run("--check", "btl_sm_eager_limit=1", "connection-set-up=yes", "eager-limit=4KiB")
     assert code == 0
-    assert "no effect: connection-set-up has no effect: MPICH 5.0.2 has no such setting" in text
+    assert text.startswith("connection-set-up has no effect: MPICH 5.0.2 has no such setting")
     assert "belongs to Open MPI" in text
     for unknown, hint in (("FOO=1", "lists them"), ("eager-limits=1", "eager-limit"), ("XYZ_NO_SUCH", "lists them")):
         with pytest.raises(Refusal, match=f"unknown setting .*{hint}"):

@@ -48,7 +48,7 @@ INPUTS = {
     "PAIRS": "0 5 1000\n5 0 500  # back\n\n1 1 10\n",
     "MAP": "0\n3\n2\n1\n6\n7\n",
 }
-"""Files, by the word that stands for them in a question."""
+"""Files, by the word that represents them in a question."""
 QUESTIONS = """
 scale power775 -t randomaccess --sizes 1,2,24,25
 scale power775 -t gfft --sizes 63,1980
@@ -205,8 +205,8 @@ def calls() -> dict[str, Any]:
         "first": [make(power575.at_size(8), name).flows for name in ("shift", "random", "incast")],
         "flows": {name: rank_flows(name, 16) for name in NAMES if name not in UNIFORM},
     }
-    nobody = Flows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    nothing = TrafficPattern("nothing", "B", RANDOM_ACCESS, bgp.topology.active(), nobody)
+    no_flows = Flows(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    nothing = TrafficPattern("nothing", "B", RANDOM_ACCESS, bgp.topology.active(), no_flows)
     refused: dict[str, Callable[[], object]] = {
         "send nothing": lambda: solve(bgp, nothing),
         "pairs elsewhere": lambda: pair_experiments(power575),

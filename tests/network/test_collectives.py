@@ -54,7 +54,7 @@ def messages(operation: str, algorithm: str, ranks: int) -> Iterator[list[tuple[
         yield from [step] * int(times + segmented)
 
 
-# What all ranks together send at least, in buffers: who lacks something must get it.
+# What all ranks together send at least, in buffers: each rank must receive what it does not have.
 LEAST: dict[str, Callable[[int], int]] = {
     "allreduce": lambda p: 2 * (p - 1),
     "bcast": lambda p: p - 1,

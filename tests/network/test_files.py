@@ -326,12 +326,12 @@ def test_binary_units_are_read() -> None:
     assert mine.links["link"].bytes_per_s.value == 2 * 2**30
 
 
-BESIDE = (
+WITH_EDGES = (
     'name = "lab"\n[topology]\nkind = "graph"\nhosts = "n"\nedges = "{edges}"\n[links.link]\n[routing]\nname = "ecmp"\n'
 )
 
 
-def test_edges_stay_beside_their_file(tmp_path: Path) -> None:
+def test_edges_must_be_below_the_folder_of_their_file(tmp_path: Path) -> None:
     secret, lab = tmp_path / "secret", tmp_path / "lab"
     secret.write_text("root:x:0:0 s1\n")
     (lab / "cables").mkdir(parents=True)
@@ -339,10 +339,10 @@ def test_edges_stay_beside_their_file(tmp_path: Path) -> None:
     (lab / "out").symlink_to(secret)
     (lab / "up").symlink_to(tmp_path)
     path = lab / "lab.toml"
-    path.write_text(BESIDE.format(edges="cables/good"))
+    path.write_text(WITH_EDGES.format(edges="cables/good"))
     assert load(str(path)).topology.nodes() == 1
     for edges in ("../secret", str(secret), "out", "up/secret", "cables/../../secret", "\\u0000", "/dev/zero"):
-        path.write_text(BESIDE.format(edges=edges))
+        path.write_text(WITH_EDGES.format(edges=edges))
         with pytest.raises(Refusal, match="not in the folder of this file") as refused:
             load(str(path))
         assert "x:0:0" not in str(refused.value)
@@ -353,7 +353,7 @@ def test_edges_stay_beside_their_file(tmp_path: Path) -> None:
 
 def test_a_file_may_not_say_where_its_edges_are_looked_for(tmp_path: Path) -> None:
     path = tmp_path / "lab.toml"
-    path.write_text(BESIDE.format(edges="passwd").replace("hosts =", 'folder = "/etc"\nhosts ='))
+    path.write_text(WITH_EDGES.format(edges="passwd").replace("hosts =", 'folder = "/etc"\nhosts ='))
     with pytest.raises(Refusal):
         load(str(path))
 
@@ -364,10 +364,10 @@ def test_what_is_no_edge_list_is_hardly_quoted() -> None:
     assert len(str(refused.value)) < 200
 
 
-def test_edges_of_a_base_lie_beside_the_base(tmp_path: Path) -> None:
+def test_edges_of_a_base_are_in_the_folder_of_the_base(tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "cables").write_text("n1 s1\nn2 s1\n")
-    (tmp_path / "base" / "lab.toml").write_text(BESIDE.format(edges="cables"))
+    (tmp_path / "base" / "lab.toml").write_text(WITH_EDGES.format(edges="cables"))
     (tmp_path / "mine.toml").write_text('extends = "base/lab.toml"\nname = "mine"\n')
     assert load(str(tmp_path / "mine.toml")).topology.nodes() == 2
 

@@ -103,7 +103,7 @@ def test_a_recovery_has_bounds() -> None:
         recover(machine, make(machine, "shift", 12, 1e17), link, 1e-5, 1e-4, 1e-5)
 
 
-def test_max_min_tells_all_rates() -> None:
+def test_max_min_gives_all_rates() -> None:
     """Three of four flows share the link of a line that two of them leave early; one flow stays at home."""
     line = network("torus", sizes=(4,), wraps=False, rates={"endpoint": 8e6})
     ends = np.array([[0, 1], [0, 2], [1, 2], [3, 3]], np.int32)
@@ -124,7 +124,7 @@ def test_max_min_tells_all_rates() -> None:
 
 
 @pytest.mark.parametrize("parameter", [0, 64, -64])
-def test_flows_inside_nodes_are_told_and_have_no_rate_of_the_network(parameter: int) -> None:
+def test_flows_inside_nodes_are_reported_and_have_no_rate_of_the_network(parameter: int) -> None:
     machine = load("bgp")
     answer = solve(machine, make(machine, "shift", parameter), "max-min")
     assert answer.flow_rates is None

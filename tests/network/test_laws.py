@@ -177,7 +177,7 @@ def test_moving_all_nodes_of_a_torus_changes_nothing(sizes: list[int], seed: int
 @LAW
 @given(NETWORKS, st.integers(0, 10**6))
 def test_max_min_is_feasible_and_fair(machine: NetworkFile, seed: int) -> None:
-    """No link is overfull, and every flow crosses a full link on which nobody is faster."""
+    """No link is overfull, and every flow crosses a full link on which no flow is faster."""
     pattern = some_flows(machine, seed)
     assert pattern.flows is not None
     topology = machine.build()
@@ -233,7 +233,7 @@ def test_solvers_bound_one_another(machine: NetworkFile, seed: int) -> None:
 def test_packets_approach_the_fluid_as_they_shrink(where: tuple[str, dict[str, object]], seed: int) -> None:
     """With small packets in large windows the packet simulation ends after the static bound and near the fluid.
 
-    Links serve packets in turn and not by max-min fairness, so that six flows end up to 1.38 times as late, whatever
+    Links serve packets alternately, not by max-min fairness, so that six flows end up to 1.38 times as late, whatever
     the size of the packets (seed 362880).
     """
     machine = network(where[0], **where[1])  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The engine's constructors refuse what they cannot hold, whoever calls them, and count as Python counts."""
+"""The engine's constructors refuse what they cannot hold, in every call, and count as Python counts."""
 
 import math
 
@@ -38,7 +38,7 @@ SMALL: dict[str, tuple[object, ...]] = {
 
 @pytest.mark.parametrize("kind", SMALL)
 def test_any_number_builds_or_is_refused(kind: str) -> None:
-    """Each argument in turn is far too large, negative or zero; one and two of the engine's own limits are exceeded."""
+    """Each single argument is far too large, negative or zero; one and two of the engine's own limits are exceeded."""
     for place, good in enumerate(SMALL[kind]):
         if isinstance(good, bool) or (isinstance(good, list) and True in good):
             continue

@@ -51,7 +51,7 @@ def test_one_rank_that_is_rarely_interrupted_waits_for_what_one_interruption_tak
     st.lists(st.tuples(st.floats(1e-7, 1e-3), st.floats(2e-3, 10)), min_size=1, max_size=5),
     st.floats(0, 1e-2),
 )
-def test_more_ranks_are_never_earlier_and_nobody_is_later_than_the_longest(
+def test_more_ranks_are_never_earlier_and_no_rank_is_later_than_the_longest(
     ranks: int, kinds: list[tuple[float, float]], seconds: float
 ) -> None:
     noise = [Interruption(*kind) for kind in kinds]

@@ -242,7 +242,7 @@ def test_block_assignment_has_the_same_d_loads_but_chokes_small_jobs() -> None:
 
 
 def test_the_ideal_split_of_adjacent_groups_lies_in_its_bracket() -> None:
-    """p × a = 8 nodes want one link; beside it they may use 7 third groups, whose links carry two transits each."""
+    """p × a = 8 nodes want one link, or use 7 third groups as well, whose links carry two transits each."""
     fly = network(
         "dragonfly", groups=9, routers=4, nodes_per_router=2, global_links=2, rates={"group": 1e9, "endpoint": 1e9}
     )

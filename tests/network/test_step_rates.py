@@ -130,7 +130,7 @@ def test_a_transform_grows_to_a_length_that_there_is() -> None:
     assert scaling.grown({"n": "1000"}, 7)["n"] == "7200"
 
 
-def test_the_power_775_at_1944_nodes_beside_what_was_published() -> None:
+def test_the_power_775_at_1944_nodes_against_published_values() -> None:
     found = {one.test: one for one in on_system(load("power775"), 1944).answers}
     assert set(found) == set(TITLES)
     assert found["gfft"].published is not None

@@ -101,9 +101,7 @@ def test_a_bracket_of_too_many_flows_names_commands_that_answer() -> None:
         ("valiant", "twin", "policy 'twin' to a torus network .*; try one of stall, recompute$"),
     ],
 )
-def test_a_routing_or_policy_that_a_network_lacks_is_refused_with_a_suggestion(
-    routing: str, policy: str, why: str
-) -> None:
+def test_an_unsupported_routing_or_policy_is_refused_with_a_suggestion(routing: str, policy: str, why: str) -> None:
     torus = network("torus", routing, sizes=(3, 3))
     words = structs.replace(torus.routing, policy=policy)
     with pytest.raises(Refusal, match=why):

@@ -57,7 +57,7 @@ def test_a_point_holds_facts_and_reads_its_samples_when_asked() -> None:
     assert len(reads) == 1
     assert step.values.tolist() == [10, 11, 12]
     assert step.gap_ns is not None
-    assert step.gap_ns.tolist() == [5, 5, 5]  # one number stands for equal ones
+    assert step.gap_ns.tolist() == [5, 5, 5]  # one number represents equal ones
     assert step.begin_ns is not None
     assert step.begin_ns.tolist() == [5, 20, 36]
     assert step.preempted == {2}
@@ -348,7 +348,7 @@ def test_a_sample_of_a_sketch_has_its_distribution() -> None:
     assert (sample > 50_000).sum() == 10
 
 
-def test_the_checksum_is_zlibs_of_what_stands_before_it() -> None:
+def test_the_checksum_is_zlibs_of_the_bytes_before_it() -> None:
     text = line()
     body, _, rest = text.rpartition(b',"crc"')
     assert rest == f':"{zlib.crc32(body):08x}"}}'.encode()

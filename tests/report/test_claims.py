@@ -65,10 +65,10 @@ def in_page(found: Summary) -> str:
 
 
 LEGEND = {
-    1: "of one launch what was seen within it, at {at}:46; launches were not repeated",
-    2: "of two launches both values, no interval, between {at}:46 and {at}:47",
-    3: "95 % interval for the median over the launches that count, between {at}:46 and {at}:48",
-    6: "95 % interval for the median over the launches that count, between {at}:46 and {at}:51",
+    1: "range within one launch at {at}:46; the launch was not repeated",
+    2: "both values of two launches, no interval, between {at}:46 and {at}:47",
+    3: "95 % interval for the median of the valid launches, between {at}:46 and {at}:48",
+    6: "95 % interval for the median of the valid launches, between {at}:46 and {at}:51",
 }
 """What the terminal says below a table that has a column of launches."""
 VIEWS: dict[str, Callable[[Summary], str]] = {
@@ -91,7 +91,7 @@ def test_a_terminal_row_says_its_launches_and_the_table_what_each_kind_of_ends_i
     rows = [line for line in page.splitlines() if line.startswith("  Double, 512-bit")]
     assert [re.search(r"… \S+ +(\d)\b", row)[1] for row in rows] == ["1", "6"]  # type: ignore[index]
     legend = page[page.index("95 % interval for") :]
-    assert "of one launch what was seen within it" in legend
+    assert "range within one launch" in legend
     assert "95 % interval for" in legend
     assert "two launches" not in legend
 
@@ -112,7 +112,7 @@ def test_launches_of_one_sort_share_a_line_over_all_their_time() -> None:
     assert line.endswith(":48")
 
 
-def test_programs_are_told_the_kind_and_the_next_launch() -> None:
+def test_json_and_csv_contain_the_kind_and_the_next_launch() -> None:
     first = json.loads(tidy.as_json(report_of(summary(6))))["figures"][0]
     assert (first["kind"], first["launches"], first["tried"]) == ("order statistics", 6, 6)
     assert first["next_low"] < first["low"] < first["median"] < first["high"] < first["next_high"]

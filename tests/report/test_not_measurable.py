@@ -52,8 +52,8 @@ def test_no_export_has_its_ends(summary: Summary) -> None:
     assert {(one.low, one.high, one.next_low, one.next_high) for one in lines} == {(None,) * 4}
     assert {one.kind for one in lines} == {"not measurable"}
     assert not [one.claim for one in lines if "95 %" in one.claim]
-    told = json.loads(tidy.as_json(report_of(summary)))
-    assert {(one["low"], one["high"]) for one in told["figures"]} == {(None, None)}
+    exported = json.loads(tidy.as_json(report_of(summary)))
+    assert {(one["low"], one["high"]) for one in exported["figures"]} == {(None, None)}
 
 
 def test_two_launches_that_are_not_measurable_still_show_both_values() -> None:

@@ -1,4 +1,4 @@
-"""What a cell has beside its headline is shown: results, checks, further metrics, phases, readings, groups."""
+"""Everything of a cell is shown with its headline: results, checks, further metrics, phases, readings, groups."""
 
 import csv
 import dataclasses
@@ -75,7 +75,7 @@ def test_the_page_has_them_in_the_details_of_a_figure() -> None:
         "<td>0 1</td><td>1.000 GB/s</td>",
     ):
         assert cells in details
-    assert "wrong answer: residual bound: 17.2 &gt; 16" in page
+    assert "wrong result: residual bound: 17.2 &gt; 16" in page
 
 
 def exported(what: tidy.What) -> list[dict[str, str]]:
@@ -171,10 +171,10 @@ def test_files_of_failed_launches_are_listed_with_the_others() -> None:
     assert shown[place : place + 2] == [
         f"  in {run.folder / 'files'}, a folder for each launch", "  1 launch: stderr; for example a-0.1",
     ]  # fmt: skip
-    told = tidy.document(report)
-    assert told["failures"] == [
+    document = tidy.document(report)
+    assert document["failures"] == [
         {"workload": "program/app", "launch": "app-0", "knobs": {}, "ranks": 1, "reason": "ended", "exit": 1,
          "share": None, "phase": ""}
     ]  # fmt: skip
-    assert told["files"] == [{"launch": "app-0", **dataclasses.asdict(file)}]
+    assert document["files"] == [{"launch": "app-0", **dataclasses.asdict(file)}]
     assert tidy.document(report, files=False)["files"] == []

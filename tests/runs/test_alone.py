@@ -108,7 +108,9 @@ ABORTED, ILLEGAL = (f"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: X (signa
         (1, "prterun: rank 1 with PID 7 on node n exited on signal 11 (Segmentation fault).\n", "SIGSEGV"),
     ],
 )
-def test_a_crash_is_told_whatever_the_launcher_makes_of_it(store: Store, code: int, said: str, signal: str) -> None:
+def test_a_crash_is_reported_for_every_exit_code_of_the_launcher(
+    store: Store, code: int, said: str, signal: str
+) -> None:
     run = store.create("q", machine(), [request(2, ranks=2, pattern="a,b")])
     run = go_on(store, run, Kernel({0: ProcessOutcome(code, False, 0.2, said)}))
     assert {failure.reason for failure in run.failures} == {

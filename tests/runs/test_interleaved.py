@@ -1,4 +1,4 @@
-"""Two sides measured in turn: rounds whose order is drawn and that are gone on with; what cannot be repeated."""
+"""Two sides measured alternately: rounds in random order, continued rounds, and what cannot be repeated."""
 
 import dataclasses
 import functools
@@ -25,7 +25,7 @@ COUPLES = tuple((one, one) for one in REQUESTS)
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """With a program that stands for the kernel."""
+    """With a program that replaces the kernel."""
     kernels = tmp_path / "kernels"
     kernels.mkdir()
     program = kernels / "octant-node-stream"
@@ -56,7 +56,7 @@ def begun(store: Store, rounds: int = 6) -> Interleaved:
     return create_runs(store, stored(store), stored(store), COUPLES, machine(), rounds, "once")
 
 
-def test_each_round_starts_every_launch_of_both_sides_once_and_partners_beside_each_other(store: Store) -> None:
+def test_each_round_starts_every_launch_of_both_sides_once_and_partners_one_after_the_other(store: Store) -> None:
     kernel, sides = Kernel(), begun(store, 16)
     done = go_on(store, sides, 16, kernel)
     starts = [(words[words.index("--output") + 1], words[words.index("--run") + 1]) for words in kernel.starts]

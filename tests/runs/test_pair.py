@@ -1,4 +1,4 @@
-"""Two programs that are measured in turn: false alarms and intervals by simulation, how many rounds, what is typed."""
+"""Two programs measured alternately: false alarms and intervals by simulation, number of rounds, command lines."""
 
 import math
 import os

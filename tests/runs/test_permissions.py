@@ -66,8 +66,8 @@ def test_a_launcher_needs_permission_only_for_more_than_ranks() -> None:
         "mpiexec -n 2 -genv LD_PRELOAD x.so",
         "./app",
     ]
-    told = words(request("mpiexec", "-launcher-exec", "./rsh", "-n", "{n}", "./app"))
-    assert told == ["mpiexec -launcher-exec ./rsh -n 1", "./app", "mpiexec -launcher-exec ./rsh -n 2"]
+    found = words(request("mpiexec", "-launcher-exec", "./rsh", "-n", "{n}", "./app"))
+    assert found == ["mpiexec -launcher-exec ./rsh -n 1", "./app", "mpiexec -launcher-exec ./rsh -n 2"]
 
 
 @pytest.mark.mpi

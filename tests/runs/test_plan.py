@@ -65,7 +65,7 @@ def test_a_repetition_that_lasts_has_the_time_it_takes() -> None:
     short, lasting = launch(), launch(duration="2min,4min")
     assert plan.expected_seconds(lasting) - 2 * plan.expected_seconds(short) == pytest.approx(360, abs=1)
     assert plan.timeout_seconds(lasting) > 360
-    assert plan.timeout_seconds(short) > 20, "longer than it lasts where nobody says"
+    assert plan.timeout_seconds(short) > 20, "longer than the default duration"
 
 
 def test_threads_beyond_the_hardware_threads_yield_and_the_record_reads_it_back(

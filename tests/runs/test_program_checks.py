@@ -77,7 +77,7 @@ def test_a_tolerance_means_the_decimal_numbers_that_were_printed() -> None:
     assert difference(ProgramCheck("value", "x", 0.1, False, 0.2), 0.3, 0.2) == 0.1
 
 
-def test_a_missing_value_is_a_wrong_answer_and_no_pass(tmp_path: Path) -> None:
+def test_a_missing_value_is_a_wrong_result_and_no_pass(tmp_path: Path) -> None:
     check = ProgramCheck("value", "x", 1e9, expected=1.0)
     result = one(check, answer(tmp_path, missing={"x": "nothing matches"}))
     assert (result.passed, result.where) == (False, "not checked: nothing matches")
@@ -181,7 +181,7 @@ def test_a_command_has_no_shell(tmp_path: Path) -> None:
     assert not result.passed
 
 
-def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_answer(tmp_path: Path) -> None:
+def test_a_command_that_is_missing_hangs_or_crashes_is_a_wrong_result(tmp_path: Path) -> None:
     (tmp_path / "no-program").write_text("text")
     crash = (sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
     for words, why in (

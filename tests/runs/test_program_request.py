@@ -371,7 +371,7 @@ def test_a_launcher_that_binds_is_reported_and_places_nothing_else(
 @pytest.mark.parametrize(
     "words", [("mpiexec", "-n", "2", "./app"), ("mpirun", "--bind-to", "none", "-n", "2", "./app"), ("./app",)]
 )
-def test_of_ranks_that_nobody_binds_nothing_is_said(words: tuple[str, ...]) -> None:
+def test_unbound_ranks_give_no_remark(words: tuple[str, ...]) -> None:
     request = asked(words=words, where=LaunchTarget(place="2x1"))
     assert program_request.remarks(request) == ()
     assert request.shape.ranks == 2

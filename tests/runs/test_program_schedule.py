@@ -201,7 +201,7 @@ def test_files_of_two_equal_runs_that_differ_refuse_the_run(store: Store) -> Non
     assert refused.value.code == Exit.NOT_SUPPORTED
 
 
-def test_a_baseline_without_the_value_is_a_wrong_answer(store: Store) -> None:
+def test_a_baseline_without_the_value_is_a_wrong_result(store: Store) -> None:
     why = "no number follows 'x'; describe it with --value 'x=REGEX'"
     missing = Result("check", float("nan"), bound=0.1, where=why)
     run = created(store, program(ProgramCheck("value", "x", 0.1)))

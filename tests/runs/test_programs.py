@@ -24,9 +24,9 @@ SMALL = "octant-pages: text of process 7: 0 of 4096 KiB on large pages (Invalid 
 
 
 @pytest.mark.parametrize(
-    ("errors", "told"), [("", 0), (f"hello\n{SMALL}{SMALL}bye\n", 1), ("not octant-pages: quoted\n", 0)]
+    ("errors", "number"), [("", 0), (f"hello\n{SMALL}{SMALL}bye\n", 1), ("not octant-pages: quoted\n", 0)]
 )
-def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: str, told: int) -> None:
+def test_parts_on_small_pages_are_reported_as_mismatches(tmp_path: Path, errors: str, number: int) -> None:
     (launch,) = Request(Subject(command=("./prog",))).launches()
     outcome = ProcessOutcome(0, False, 1.0, errors, 0.9, 0.1, 1 << 20)
     begun = datetime.datetime(2026, 11, 21, tzinfo=datetime.UTC)
@@ -36,7 +36,7 @@ def test_parts_that_lie_on_small_pages_are_not_as_asked(tmp_path: Path, errors: 
     )
     (point,), _ = read_records(path)
     found = mismatches_of(stored([launch], [point]), point)
-    assert len(found) == told
+    assert len(found) == number
     assert all(text.startswith("text of process 7: 0 of 4096 KiB") for text in found)
     assert {result.name for result in point.results} == {"wall time", "user time", "system time", "memory"}
 

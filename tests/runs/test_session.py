@@ -1,4 +1,4 @@
-"""What is decided is started once, as planned, and whatever comes of it is kept: whoever is killed, and whenever."""
+"""Each decided launch is started once, as planned, and its outcome is kept, whichever process is killed and when."""
 
 import dataclasses
 import functools
@@ -152,7 +152,7 @@ def test_an_exit_status_that_no_record_explains_is_not_taken_for_an_end_of_the_k
 
 @pytest.mark.parametrize("code", [*map(int, Exit), -11, 9, 139])
 def test_a_kernel_that_answered_every_cell_did_not_fail_whatever_its_status_is(store: Store, code: int) -> None:
-    """A wrong answer is a point, whose check says it."""
+    """A wrong result is a point, whose check says it."""
     kernel = Kernel()
     run = go_on(store, store.create("q", machine(), REQUESTS[:1]), lambda *words: replace(kernel(*words), code=code))
     assert (len(run.points), run.failures, run.complete) == (2, (), True)

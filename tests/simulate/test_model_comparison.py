@@ -1,4 +1,4 @@
-"""The model beside what was measured: what it says of runs whose messages follow a known line."""
+"""The model compared with measurements: its values for runs whose messages follow a known line."""
 
 import dataclasses
 from typing import Any
@@ -164,7 +164,7 @@ def test_what_is_not_measurable_makes_no_model(monkeypatch: pytest.MonkeyPatch) 
     assert with_model(summary).modelled is None
 
 
-def test_process_counts_are_one_line_of_each_call_with_the_model_beside_it() -> None:
+def test_process_counts_are_one_line_of_each_call_with_the_model() -> None:
     calls = [call(1024, ranks, ns=1000 * ranks) for ranks in (8, 2, 4)]
     found = pictures(summarise(run(*MESSAGES, *calls, call(8, 2), call(8, 4)), all_metrics=True))
     picture = next(one for one in found if "processes" in one.title and "against" in one.title)

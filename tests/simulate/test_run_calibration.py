@@ -111,7 +111,7 @@ def test_messages_between_nodes_bound_every_class_on_their_way_from_below() -> N
 
 
 def updates(ranks: int, bytes_each: int, hosts: str = "a") -> Point:
-    """Each rank applies 10⁸ updates per second; the ranks are dealt to the hosts in turn."""
+    """Each rank applies 10⁸ updates per second; ranks are assigned to the hosts round-robin."""
     return point(
         workload="node/randomaccess", knobs={"bytes": str(bytes_each)},
         notes={"table_bytes": str(bytes_each)}, ranks=ranks, counts={"updates": 1000},
@@ -166,7 +166,7 @@ def test_points_that_contradict_one_another_widen_the_range() -> None:
     assert fit.parameters[0].high == pytest.approx(2 * 1.02 * 0.2e9, rel=1e-3)
 
 
-def test_what_is_only_bounded_stands_at_its_bound() -> None:
+def test_a_parameter_with_only_a_bound_has_the_value_of_the_bound() -> None:
     machine = load("power775").at_size(2)
     (least,) = calibrate(machine, "randomaccess", [MeasuredRate(2, 0.1e9, 0.05, "at_least")], ["D"]).parameters
     assert (least.value, least.low) == pytest.approx((0.2e9, 0.19e9), rel=1e-3)

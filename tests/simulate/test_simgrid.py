@@ -160,7 +160,7 @@ def test_updates_are_sent_as_their_payload() -> None:
 @pytest.mark.parametrize(
     ("other", "size", "words"), [("ns3", "8KiB", "try one of simgrid"), ("simgrid", "8 dozen", "64KiB")]
 )
-def test_a_question_that_nobody_can_answer_is_refused(other: str, size: str, words: str) -> None:
+def test_a_question_without_an_answer_is_refused(other: str, size: str, words: str) -> None:
     with pytest.raises(Refusal, match=words) as refused:
         compare_with_simulator(other, example("fat-tree-64"), "random", size)
     assert refused.value.code == Exit.WRONG_WORD

@@ -167,7 +167,7 @@ def test_no_number_of_chunks_is_refused(chunks: float) -> None:
         measured_step(computed(), "gemm mode=one", chunks)
 
 
-def test_a_wrong_answer_has_no_seconds() -> None:
+def test_a_wrong_result_has_no_seconds() -> None:
     run = computed()
     wrong = dataclasses.replace(run.points[0], results=(Result("values that differ", 1.0, "1", 0.0),))
     with pytest.raises(Refusal, match="its verification failed"):

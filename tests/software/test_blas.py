@@ -1,4 +1,4 @@
-"""Which BLAS libraries are found, and how the kernels are told."""
+"""BLAS libraries that are found, and the settings that select them in the kernels."""
 
 import os
 from pathlib import Path

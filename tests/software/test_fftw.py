@@ -1,4 +1,4 @@
-"""Which libraries with FFTW's interface are found, and how the kernels are told."""
+"""Libraries with FFTW's interface that are found, and the settings that select them in the kernels."""
 
 from pathlib import Path
 

@@ -60,7 +60,7 @@ def test_what_cannot_be_loaded_is_no_openblas(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(LIBRARY is None, reason="the scipy-openblas32 wheel is not installed")
 def test_the_library_itself_says_which_core_it_uses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name that it is told counts only if it says so itself: `nonsense` changes nothing."""
+    """The requested name counts only if the library confirms it: `nonsense` changes nothing."""
     assert LIBRARY is not None
     monkeypatch.delenv(blas.VARIABLE, raising=False)
     usual = blas.openblas(LIBRARY)

@@ -73,7 +73,7 @@ def test_grades(share: float, grades: list[Grade]) -> None:
     assert [one.grade for one in found] == grades
 
 
-def test_texts_name_the_cause_and_steal_stands_apart() -> None:
+def test_texts_name_the_cause_and_steal_is_separate() -> None:
     (quota,) = caveats_about_lost_time(reading(0.24, 0.76, 0.76))
     assert quota.text == "76 % of the time was lost to a CPU quota: not measurable"
     (unseen,) = caveats_about_lost_time(reading(1, 0, 0, 0.2))
@@ -103,7 +103,7 @@ def test_waits_are_shares_of_the_time_that_was_measured() -> None:
     assert lost_time([[10.0]], None, [[25.0]]).wait == 1
 
 
-def test_of_ranks_that_wait_for_each_other_the_one_that_lacks_most_cpu_time_counts() -> None:
+def test_of_ranks_that_wait_for_each_other_the_one_with_the_least_cpu_time_counts() -> None:
     lost = lost_time(bursts(1, 2), [[0.05] * 20, [0.025] * 20], bursts(0, 2), together=True)
     assert (lost.share, *lost.by_thread) == pytest.approx((0.5, 0, 0.5))
     assert lost.cause == "stops or other causes"

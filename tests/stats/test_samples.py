@@ -114,7 +114,7 @@ def test_outliers_are_further_than_five_spreads_from_the_median_wherever_that_li
     assert list(stats.outliers([999, 999, 1000, 1001, 1001 + edge])) == [False] * 4 + [True]
 
 
-def test_outliers_are_found_beside_a_constant_and_beside_noise() -> None:
+def test_outliers_of_a_constant_and_of_noise_are_found() -> None:
     assert list(stats.outliers([1, 1, 1, 1, 9])) == [False, False, False, False, True]
     values = np.append(np.random.default_rng(4).normal(size=1000), [8.0])
     assert stats.outliers(values)[-1]

@@ -55,7 +55,7 @@ def test_rounds_needed_are_the_fewest(level: float) -> None:
         assert needed == 3 or student.smallest_effect(needed - 1, level) > effect
 
 
-def test_rounds_that_nobody_makes_are_not_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_numbers_of_rounds_are_not_counted_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = student.rounds_needed(0.1)
     monkeypatch.setattr(student, "power", lambda *_: pytest.fail("counts"))
     assert student.rounds_needed(1e-5) == pytest.approx(exact * 1e8, rel=0.003)

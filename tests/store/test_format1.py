@@ -1,4 +1,4 @@
-"""A store that version 0.1 wrote is read as before, and what it lacks can still be measured."""
+"""A store of version 0.1 is read as before, and its missing launches can still be measured."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Outputs of other benchmarks as runs of the store: beside what was measured, and never mistaken for it."""
+"""Outputs of other benchmarks as runs of the store: listed with measured runs, and never mistaken for them."""
 
 import dataclasses
 import json
@@ -97,11 +97,11 @@ def test_figures_are_found_under_our_names(store: Store) -> None:
     assert figure_of(
         messages, "mpi/collective", pattern="allreduce", bytes="64", type="float", op="sum"
     ) == pytest.approx(0.57e-6)
-    beside = summarise(imported(store, "imb-2021.11-nbc.txt"), all_metrics=True)
-    assert figure_of(beside, "mpi/collective", pattern="allreduce", call="nonblocking", bytes="256") == pytest.approx(
-        0.78e-6
-    )
-    assert {one.metric.name for one in beside.others.values()} >= {"overlap_imb", "t_ovrl"}
+    overlapped = summarise(imported(store, "imb-2021.11-nbc.txt"), all_metrics=True)
+    assert figure_of(
+        overlapped, "mpi/collective", pattern="allreduce", call="nonblocking", bytes="256"
+    ) == pytest.approx(0.78e-6)
+    assert {one.metric.name for one in overlapped.others.values()} >= {"overlap_imb", "t_ovrl"}
     kernels = summarise(imported(store, "hpcc-1.5.0.txt"))
     assert figure_of(kernels, "mpi/ring", order="random", bytes="8") == pytest.approx(0.208677e-6)
     assert figure_of(kernels, "node/stream", "one", kernel="triad") == pytest.approx(62.762e9)
@@ -259,12 +259,12 @@ def test_short_names_have_the_knobs_that_tell_figures_apart(tmp_path: Path) -> N
     a, b = {"class": "A", "size": "64"}, {"class": "B", "size": "64"}
     assert names(a, b) == ["LU, class A, 2 ranks", "LU, class B, 2 ranks"]
     assert names(a, b, threads=None) == ["LU, class A, threads not stated", "LU, class B, threads not stated"]
-    assert names(a) == ["LU, class A, size 64, 2 ranks"], "all of them, where nothing has to be told apart"
+    assert names(a) == ["LU, class A, size 64, 2 ranks"], "all of them, if nothing has to be distinguished"
     long = [{"class": "A" * 30}, {"class": "B" * 30}]
     assert all(len(name) <= 32 for name in names(*long))
 
 
-def test_no_view_shows_other_figures_of_a_wrong_answer(tmp_path: Path) -> None:
+def test_no_view_shows_other_figures_of_a_wrong_result(tmp_path: Path) -> None:
     path = tmp_path / "hpl.txt"
     path.write_text((FOLDER / "hpl-mxp-nvidia-24.3.txt").read_text())
     done = CliRunner().invoke(application(), ["import", "hpl", str(path), "--store", str(tmp_path / "store")])

@@ -167,7 +167,7 @@ def test_a_damaged_file_is_named_and_not_returned(
 
 @pytest.mark.parametrize("part", ["file", "attempt", "files"])
 @pytest.mark.parametrize("kind", ["link", "missing", "other"])
-def test_no_link_and_no_device_stands_for_a_part_of_the_path(run: Path, tmp_path: Path, part: str, kind: str) -> None:
+def test_no_link_and_no_device_replaces_a_part_of_the_path(run: Path, tmp_path: Path, part: str, kind: str) -> None:
     (file,) = left(run, field=b"content")
     path = run / "files" / file.stored
     replaced = {"file": path, "attempt": path.parent, "files": path.parent.parent}[part]

@@ -1,4 +1,4 @@
-"""Files of kernels that were killed: removed wherever a marker says, by whoever measures next, and only if ours."""
+"""Files of killed kernels: removed in every marked folder by the next measurement, and only if they are ours."""
 
 import os
 from collections.abc import Callable

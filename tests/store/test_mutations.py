@@ -125,9 +125,9 @@ def test_any_records_are_points_or_named_lines(run: StoredRun, data: st.DataObje
         put(run.records, "\n".join([*lines[:number], text, *lines[number + 1 :], ""]))
         check(run)
         found = Store(run.folder.parent.parent).read(run.id)
-        told = [one for one in found.damaged if f"line {number + 1}:" in one]
-        assert len(found.damaged) == len(told) <= 1
-        assert len(found.points) + len(found.failures) + len(told) >= len(run.points) + len(run.failures)
+        reports = [one for one in found.damaged if f"line {number + 1}:" in one]
+        assert len(found.damaged) == len(reports) <= 1
+        assert len(found.points) + len(found.failures) + len(reports) >= len(run.points) + len(run.failures)
     finally:
         put(run.records, "\n".join([*lines, ""]))
 

@@ -148,7 +148,7 @@ def test_plans_ask_for_no_more_cells_together_than_a_run_may(store: Store, monke
     assert store.read(run.id).damaged[0].startswith("plan.jsonl, line 101: ")
 
 
-def test_a_repeated_line_is_told_and_is_no_further_launch(store: Store) -> None:
+def test_a_repeated_line_is_reported_and_is_no_further_launch(store: Store) -> None:
     run = store.create("q", machine(), REQUESTS)
     first, second, third = lines(run)
     write(run, first, second, third, second, first, failure_line(failure(run)), failure_line(failure(run)))
@@ -222,7 +222,7 @@ def test_a_description_of_any_size_is_not_read(store: Store) -> None:
         store.read(run.id)
 
 
-def test_nobody_else_may_look_and_no_link_is_followed(store: Store, tmp_path: Path) -> None:
+def test_only_the_user_may_look_and_no_link_is_followed(store: Store, tmp_path: Path) -> None:
     os.umask(before := os.umask(0))
     try:
         os.umask(0)

@@ -97,7 +97,7 @@ def test_every_member_of_a_start_is_read_back(was_asked: bool) -> None:
     assert ("ask" in members) != was_asked
 
 
-def test_a_start_of_what_nobody_asked_is_no_start() -> None:
+def test_a_start_without_a_request_is_no_start() -> None:
     line = start_line(PLANNED, True).encode()
     with pytest.raises(RecordError, match=f"the launch {PLANNED.launch.key} was not requested"):
         read_decided(line, {}, {})
@@ -192,7 +192,7 @@ def test_every_member_of_a_description_of_format_1_is_read() -> None:
 
 
 @pytest.mark.parametrize(("title", "who"), [("evaluate --quick", "evaluate"), ("stream", "run")])
-def test_who_asked_in_format_1_is_told_by_the_title(title: str, who: str) -> None:
+def test_the_title_of_format_1_states_who_asked(title: str, who: str) -> None:
     members = {**FIRST, "title": title}
     del members["study"]
     found = format1.read_run_request(json.dumps(members).encode())
@@ -259,6 +259,6 @@ def test_what_a_killed_kernel_leaves_is_removed_and_nothing_else(tmp_path: Path)
         (tmp_path / name).touch()
     remove_leftovers(records)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "records.jsonl", "records.jsonl.mine"]
-    beside = sorted(path.name for path in (tmp_path / "elsewhere").iterdir())
-    assert beside == ["kept", "octant-ffffffffffffffff.0"]
+    names = sorted(path.name for path in (tmp_path / "elsewhere").iterdir())
+    assert names == ["kept", "octant-ffffffffffffffff.0"]
     remove_leftovers(records)

@@ -47,8 +47,8 @@ def launches(*rates: float) -> StudyValue:
 def judged(gains: Gains, share: str = "") -> Judgement:
     """Both measures do 1 without any technique; what is not given here cannot be had."""
     study: Study = file.parse(TEXT.replace("SHARE", share), "mine")
-    told = {(measure, BASE): (1.0,) * 6 for measure in ("triad", "gemm")} | dict(gains)
-    cells = {Cell(measure, levels): {"": launches(*rates)} for (measure, levels), rates in told.items()}
+    rates_of = {(measure, BASE): (1.0,) * 6 for measure in ("triad", "gemm")} | dict(gains)
+    cells = {Cell(measure, levels): {"": launches(*rates)} for (measure, levels), rates in rates_of.items()}
     absent = {Cell(m, levels): "no such thing" for m in ("triad", "gemm") for levels in (ONE, TWO, THREE)}
     quantities = {"triad": Quantity("B/s", "higher"), "gemm": Quantity("flop/s", "higher")}
     lacking = {cell: why for cell, why in absent.items() if cell not in cells}

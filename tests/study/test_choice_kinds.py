@@ -78,7 +78,7 @@ def test_the_best_over_the_worst_or_over_the_worst_of_most() -> None:
     assert some.here.middle == pytest.approx(1.5)
 
 
-def test_what_the_library_lacks_is_left_out_and_what_is_in_doubt_is_not() -> None:
+def test_unsupported_choices_are_omitted_and_uncertain_ones_are_not() -> None:
     left = {way: TIMES[way] for way in "abc"}
     found = judged('kind = "choice", bar = { above = 1.5 }', left, absent="d")
     assert "worst of all 3" in found.why

@@ -155,8 +155,8 @@ def test_agreement_is_decided_by_the_point_that_agrees_least(
 ) -> None:
     """HPL on one, two and four Power 575: 423, 840 and 1682 Gflop/s."""
     test = 'kind = "agrees", measure = "m", over = ["1", "2", "4"], bar = { within = [0.9, 1.1] }'
-    told = '[[published]]\ntable = "p6-hpcc-scaling"\nmetric = "hpl"\nmeasure = "m"\naxis = "nodes"'
-    asked = study(test, 'axis = { knob = "nodes", values = ["1", "2", "4"] }', told)
+    published = '[[published]]\ntable = "p6-hpcc-scaling"\nmetric = "hpl"\nmeasure = "m"\naxis = "nodes"'
+    asked = study(test, 'axis = { knob = "nodes", values = ["1", "2", "4"] }', published)
     here = {
         at: measured(*[x * (1 - spread), x * (1 + spread)] * 3) for at, x in zip(("1", "2", "4"), ours, strict=True)
     }

@@ -121,7 +121,7 @@ def test_a_study_file_is_refused_by_line_key_and_reason(old: str, new: str, line
 
 
 def test_what_is_no_toml_is_refused_by_line() -> None:
-    with pytest.raises(Refusal, match=r"cannot read the study mine \(.*line 3.*\); correct it there"):
+    with pytest.raises(Refusal, match=r"cannot read the study mine \(.*line 3.*\); correct the file"):
         file.parse(STUDY.replace("[baseline]", "[baseline"), "mine")
 
 

@@ -53,8 +53,8 @@ def test_the_latency_of_three_generations_grew_in_cycles() -> None:
 def test_launches_are_compared_round_by_round(ns: float, status: str) -> None:
     """The clock doubles: from 100 ns a time in proportion is 50."""
     study = file.parse(TEXT, "mine")
-    told = {("wait", "old"): 100.0, ("wait", "new"): ns, ("clock", "old"): 2e9, ("clock", "new"): 4e9}
-    cells = {Cell(measure, (level,)): {"": launches(value)} for (measure, level), value in told.items()}
+    stated = {("wait", "old"): 100.0, ("wait", "new"): ns, ("clock", "old"): 2e9, ("clock", "new"): 4e9}
+    cells = {Cell(measure, (level,)): {"": launches(value)} for (measure, level), value in stated.items()}
     quantities = {"wait": Quantity("s", "lower"), "clock": Quantity("Hz", "higher")}
     found = study.findings[0].test.judge(study, StudyValues(quantities, cells, {}, {}))
     assert found.status == status
@@ -82,7 +82,7 @@ def test_what_leads_nowhere_is_refused(was: str, becomes: str, problem: str) -> 
         file.parse(TEXT.replace(was, becomes), "mine")
 
 
-def test_this_machine_stands_beside_or_the_command_that_puts_it_there() -> None:
+def test_this_machine_is_shown_or_the_command_that_adds_it() -> None:
     pytest.importorskip("octant._network")
     without = outcome.outcome_of_model("memory-latency-generations").verdicts[2]
     assert without.status == "cannot be tested here"

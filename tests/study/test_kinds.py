@@ -57,4 +57,7 @@ def test_another_file_is_read_checked_and_judged(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     verdict, refusal = done.stdout.splitlines()
     assert verdict == "holds: in the middle at 2"
-    assert refusal == "cannot read the study mine, line 12 (findings.0.test.measure: nothing of that name); correct it"
+    assert (
+        refusal
+        == "cannot read the study mine, line 12 (findings.0.test.measure: nothing of that name); correct the value"
+    )

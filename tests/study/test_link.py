@@ -55,7 +55,7 @@ def test_what_rests_on_no_link_does_not_say_so(where: Store, tmp_path: Path) -> 
     assert "emulated" not in verdict.text
 
 
-def test_where_no_link_can_be_emulated_the_reason_stands_in_the_verdict(where: Store, tmp_path: Path) -> None:
+def test_if_no_link_can_be_emulated_the_verdict_states_the_reason(where: Store, tmp_path: Path) -> None:
     refusal = "cannot emulate a link (no namespaces available: Operation not permitted); try root"
     program = tmp_path / "bin" / "octant-link"
     program.write_text(f"#!/bin/sh\necho 'octant-link: {refusal}' >&2\nexit 3\n")

@@ -147,7 +147,7 @@ def test_the_remark_comes_from_the_network_file(tmp_path: Path) -> None:
     assert drop.calibrated == {"injection bytes/s": ("1",)}
 
 
-def test_every_point_that_the_catalogue_calls_calibrated_stands_in_its_results() -> None:
+def test_every_calibrated_point_of_the_catalogue_is_in_its_results() -> None:
     """What the model is said to be calibrated on is published, and the model gives it within what was printed."""
     for network, traffic, sizes in (
         ("power775", "randomaccess", (1,)),
@@ -161,7 +161,7 @@ def test_every_point_that_the_catalogue_calls_calibrated_stands_in_its_results()
             assert abs(point.error) < 0.06
 
 
-def test_ratios_beside_the_published_ones() -> None:
+def test_ratios_against_the_published_ones() -> None:
     """1.08 and 0.1 GUPS an octant on one and two supernodes; the twelfth part of the ring's time."""
     by_id = {verdict.finding.id: verdict for verdict in outcome.outcome_of_model("gups-scaling").verdicts}
     assert by_id["p775-gups-drop-two"].there == pytest.approx((0.1 / 1.08,) * 2)

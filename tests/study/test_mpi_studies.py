@@ -115,7 +115,7 @@ def test_what_cannot_be_tested_names_what_is_missing() -> None:
 
 
 def test_the_handbook_says_how_each_finding_is_tested() -> None:
-    """Each row names a finding of that study, and a part of the study that measures, models or lacks it so."""
+    """Each row names a finding of that study, and a part of the study that measures, models or omits it."""
     rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| (.+) \|$", (ROOT / "docs/mpi.md").read_text(), re.MULTILINE)
     assert len(rows) >= 38
     for finding, key, how in rows:

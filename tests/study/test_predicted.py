@@ -1,4 +1,4 @@
-"""What the network model says beside measured values: from the run's own messages, or why it says nothing."""
+"""Values of the network model next to measured ones: from the run's own messages, or why there is none."""
 
 import dataclasses
 from pathlib import Path
@@ -58,7 +58,7 @@ def run(*points: Point) -> StoredRun:
 MESSAGES = tuple(map(message, LENGTHS))
 
 
-def test_a_run_tells_its_own_messages() -> None:
+def test_a_run_states_its_own_messages() -> None:
     ways = message_paths(run(*MESSAGES))
     assert ways.inside is not None
     assert ways.of(1, "") is ways.inside
@@ -107,7 +107,7 @@ def test_a_run_of_messages_alone_answers_for_the_ring() -> None:
     assert found.left_out == ("hpl", "ptrans", "randomaccess", "gfft")
 
 
-def test_our_value_beside_a_range() -> None:
+def test_our_value_against_a_range() -> None:
     model = Interval(2e9, 2.5e9, 3e9)
     assert range_of_model(model, "B/s") == "2.00 … 3.00 GB/s"
     assert ratio_to_model(Interval(1.9e9, 2.1e9, 2.2e9), model) == "within"

@@ -189,9 +189,9 @@ def run(*words: str, code: int = 0) -> str:
 
 @pytest.mark.alone
 def test_a_study_of_a_program_has_verdicts_and_a_page(here: Path) -> None:
-    told = run("study", "run", "mine.toml", code=Exit.NOT_SUPPORTED)
-    assert "./app --way {way}" in told
-    assert told.endswith("run octant study run mine.toml --allow ./app")
+    refusal = run("study", "run", "mine.toml", code=Exit.NOT_SUPPORTED)
+    assert "./app --way {way}" in refusal
+    assert refusal.endswith("run octant study run mine.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("study", "run", "mine.toml", "--allow", "./app")
     assert (here / "started").exists()
@@ -230,8 +230,8 @@ figures = [{ title = "ways", knobs = { way = "2" }, metric = "rate" }]
 @pytest.mark.alone
 def test_a_suite_measures_a_program(here: Path) -> None:
     (here / "suite.toml").write_text(SUITE, encoding="utf-8")
-    told = run("evaluate", "--suite", "suite.toml", code=Exit.NOT_SUPPORTED)
-    assert told.endswith("run octant evaluate --suite suite.toml --allow ./app")
+    refusal = run("evaluate", "--suite", "suite.toml", code=Exit.NOT_SUPPORTED)
+    assert refusal.endswith("run octant evaluate --suite suite.toml --allow ./app")
     assert not (here / "started").exists()
     out = run("evaluate", "--suite", "suite.toml", "--allow", "./app")
     assert "absent is skipped: program no-such-program is not on PATH" in out
@@ -285,10 +285,10 @@ def test_a_run_of_a_file_goes_on_with_its_file_alone(here: Path, name: str) -> N
     first = ("study", "run", name) if name == "mine.toml" else ("evaluate", "--suite", name)
     run_id = stopped(here, (*first, "--allow", "./app"))
     assert f"octant resume {run_id} --from {name}" in run("report", run_id)
-    told = run("resume", run_id, code=Exit.NOT_SUPPORTED)
-    assert told.endswith(f"run octant resume {run_id} --from {name}")
-    told = run("resume", run_id, "--from", name, code=Exit.NOT_SUPPORTED)
-    assert told.endswith(f"run octant resume {run_id} --from {name} --allow ./app")
+    refusal = run("resume", run_id, code=Exit.NOT_SUPPORTED)
+    assert refusal.endswith(f"run octant resume {run_id} --from {name}")
+    refusal = run("resume", run_id, "--from", name, code=Exit.NOT_SUPPORTED)
+    assert refusal.endswith(f"run octant resume {run_id} --from {name} --allow ./app")
     assert not (here / "started").exists()
     run("resume", run_id, "--from", name, "--allow", "./app")
     assert (here / "started").exists()
@@ -307,5 +307,5 @@ def test_a_planted_store_starts_nothing_that_its_file_does_not_say(here: Path) -
         assert not (here / "started").exists()
         asked.write_text(text, encoding="utf-8")
     (here / "other.toml").write_text(STUDY.replace("--way", "--other"), encoding="utf-8")
-    told = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
-    assert "other.toml does not request 'way=" in told
+    refusal = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
+    assert "other.toml does not request 'way=" in refusal

@@ -28,7 +28,7 @@ def test_ratios_of_several_rows_are_refused() -> None:
         file.parse(STUDY + THERE, "mine")
 
 
-def test_what_is_divided_stands_below() -> None:
+def test_the_divided_values_are_listed_below() -> None:
     share = (
         STUDY.replace('kind = "ratio"', 'kind = "most"')
         .replace('measure = "m", ', "")
@@ -39,7 +39,7 @@ def test_what_is_divided_stands_below() -> None:
     assert len(table.rows) == 4  # the whole table
 
 
-def test_a_column_that_the_table_lacks_is_refused_by_its_key() -> None:
+def test_an_unknown_column_of_the_table_is_refused_by_its_key() -> None:
     wrong = THERE.replace("to = { vsx", "to = { vxs")
     with pytest.raises(file.StudyError, match=r"findings\.0\.there\.to: no column 'vxs'"):
         file.parse(STUDY + wrong, "mine")

@@ -1,4 +1,4 @@
-"""Studies from launches to verdicts: what is made of what a run measured, what it lacks, and what is refused."""
+"""Studies from launches to verdicts: results of complete and incomplete runs, and refusals."""
 
 import dataclasses
 import shutil
@@ -21,7 +21,7 @@ from paths import ROOT
 from study_text import STUDY, curve_study
 
 
-def test_the_published_table_stands_beside_its_combinations() -> None:
+def test_the_published_table_is_shown_with_its_combinations() -> None:
     """The six rows of the POWER7 table, by their levels."""
     rows = published_values(file.load("stream-affinity-pages"))
     assert [(" / ".join(row.cell.levels), row.observation.value) for row in rows] == [
@@ -124,7 +124,7 @@ def test_a_stopped_study_goes_on_where_it_stopped(where: Store) -> None:
     assert sorted(answered) == sorted(launch.key for launch in begun.launches)
 
 
-def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> None:
+def test_a_failed_combination_is_reported_and_the_others_are_kept(where: Store) -> None:
     def unbound_fails(launch: Launch, _point: object) -> float | None:
         return None if launch.request.knobs.get("pin") == "none" else 10e9
 
@@ -138,7 +138,7 @@ def test_a_failed_combination_is_reported_and_the_rest_stands(where: Store) -> N
     assert needed in by_id["p7-medium-pages-small-gain"].why
 
 
-def test_a_wrong_answer_has_no_value(where: Store) -> None:
+def test_a_wrong_result_has_no_value(where: Store) -> None:
     begun = outcome.begin(where, "stream-affinity-pages", machine(), seed=1, repeats=1)
     with begun.records.open("a") as records:
         records.writelines(
@@ -186,7 +186,7 @@ def test_launches_that_failed_are_a_doubt_about_the_others(where: Store, tmp_pat
 
 
 def test_what_a_record_says_against_itself_is_a_doubt(where: Store, tmp_path: Path) -> None:
-    """As beside any other figure."""
+    """As for any other figure."""
     begun = outcome.begin(where, curve_study(tmp_path), machine(), seed=1, repeats=4)
     with begun.records.open("a") as records:
         for launch in begun.launches:

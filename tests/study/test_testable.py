@@ -20,7 +20,7 @@ from paths import ROOT
 # Of the chapters on one node: cores, caches, memory, libraries, files, and how programs are placed.
 OF_ONE_NODE = (ROOT / "tests" / "data" / "findings-of-one-node.txt").read_text(encoding="utf-8").split()
 PARTS = ("-link", "-measured", "-model")
-"""A question may have a measured part and one of a model or of an emulated link, beside it under its name."""
+"""A question may also have a measured part, a part of a model, and one of an emulated link, under its name."""
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +37,13 @@ def test_no_finding_loses_its_study(asked: dict[str, StudiedFinding]) -> None:
     assert len(asked) >= 75
 
 
-def test_a_finding_stands_in_one_study_and_its_parts(asked: dict[str, StudiedFinding]) -> None:
+def test_a_finding_is_in_one_study_and_its_parts(asked: dict[str, StudiedFinding]) -> None:
     for one in asked.values():
         stems = set()
         for name in one.studies:
             part = next((part for part in PARTS if name.endswith(part)), "")
             stems.add(name.removesuffix(part))
-        assert len(stems) == 1, f"{one.id} stands in {', '.join(one.studies)}"
+        assert len(stems) == 1, f"{one.id} is in {', '.join(one.studies)}"
 
 
 def test_a_large_node_has_enough_of_all_parts() -> None:
@@ -66,10 +66,10 @@ def test_reasons_are_those_of_the_machine(asked: dict[str, StudiedFinding]) -> N
 
 
 def test_the_list_of_studies_ends_with_the_count() -> None:
-    told = " ".join(list_text(machine()).split())
+    printed = " ".join(list_text(machine()).split())
     counted = count_lines(studied_findings(machine(), library_of, explain_missing_link))
-    assert told.endswith(" ".join(" ".join(counted).split()))
-    assert f"of {len(catalogue.findings())} findings have a study" in told
+    assert printed.endswith(" ".join(" ".join(counted).split()))
+    assert f"of {len(catalogue.findings())} findings have a study" in printed
     listed = {one["name"]: one for one in json.loads(list_json(machine()))}
     assert sorted(listed) == file.names()
     assert (

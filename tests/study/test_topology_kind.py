@@ -1,4 +1,4 @@
-"""Whether the groups that times of pairs show are those that are told: by planted times, no process starts."""
+"""Whether the groups that times of pairs show are the reported ones: by planted times, no process starts."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -47,7 +47,7 @@ def judged(
     return asked.findings[0].test.judge(asked, known)
 
 
-def test_it_holds_where_every_group_is_told() -> None:
+def test_it_holds_if_every_group_is_reported() -> None:
     found = judged(TWO_SOCKETS)
     assert found.status == "holds"
     assert found.why.startswith(
@@ -65,13 +65,13 @@ def test_it_holds_where_every_group_is_told() -> None:
         ("pack:2 l3:1 core:4 pu:2", "0-3; 4-7; 8-11; 12-15"),
     ],
 )
-def test_it_does_not_hold_where_siblings_or_caches_are_not_told(text: str, groups: str) -> None:
+def test_it_does_not_hold_if_siblings_or_caches_are_not_reported(text: str, groups: str) -> None:
     found = judged(read_synthetic(text))
     assert found.status == "does not hold"
     assert groups in found.why
 
 
-def test_it_does_not_hold_where_told_siblings_are_no_nearer() -> None:
+def test_it_does_not_hold_if_reported_siblings_are_no_nearer() -> None:
     found = judged(TWO_SOCKETS, ns=lambda a, b: max(distance_ns(a, b), 20.0))
     assert found.status == "does not hold"
     assert found.why.startswith("the operating system reports cores")

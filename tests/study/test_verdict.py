@@ -182,7 +182,7 @@ def test_a_ratio_is_that_of_paired_rounds() -> None:
     assert 1.97 < found.low < found.middle < found.high < 2.03
 
 
-def test_rounds_that_one_side_lacks_do_not_count() -> None:
+def test_rounds_of_only_one_side_do_not_count() -> None:
     found = gain(measured(2, 2, 2, 2, 9, 9), measured(7, 1, 1, 1, 1, first=-1), "higher")
     assert isinstance(found, Estimate)
     assert found.number == 4

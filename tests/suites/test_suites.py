@@ -114,7 +114,7 @@ repeats = 3
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\ncolour = 'red'", "colour: unknown key"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nneeds = ['gold']", "needs.0"),
         ("title = 'x'\n[[requests]]\nworkload = 'stream'\nrepeats = 0", "repeats"),
-        ("title", "correct it there"),
+        ("title", "correct the file"),
         ("a = " + "[" * 5000, "nested deeper"),
     ],
 )
@@ -165,7 +165,7 @@ missing = { "cores>=2" = "one core", "" = "nothing came" }
 """
 
 
-def test_tiles_name_the_machine_and_what_it_lacks(tmp_path: Path) -> None:
+def test_tiles_name_the_machine_and_its_missing_features(tmp_path: Path) -> None:
     suite = suites.load(write(tmp_path, TILES))
     many, one = (suites.first_screen(suite, machine(cores=cores)) for cores in (4, 1))
     assert (many.answer.subject, many.tiles[0].what, many.tiles[0].missing) == ("Four cores", "4 cores", "nothing came")

@@ -24,7 +24,7 @@ TRANSITIONS: tuple[Transition, ...] = ("sharp", "blurred", "hits")
 accesses do, which goes on far beyond the capacity."""
 Scenario = Literal["as stated", "L3 slice", "no L3", "drift", "L3 understated", "L2 halved", "QEMU default"]
 """What the hardware gives of what is stated. A slice is a part of the L3 that grows smaller, up to none. Drift: there
-is no L3, and the time of memory grows with the footprint (TLB). Understated: the L3 is larger than a guest is told.
+is no L3, and the time of memory grows with the footprint (TLB). Understated: the L3 is larger than reported.
 Halved: an invisible SMT sibling uses half of the L2. QEMU: its default sizes are stated, whatever the processor has."""
 SCENARIOS: tuple[Scenario, ...] = (
     "as stated", "L3 slice", "no L3", "drift", "L3 understated", "L2 halved", "QEMU default",
@@ -148,28 +148,28 @@ def case(
 ) -> Case:
     """One ladder; what is not given is drawn."""
     capacities: dict[int, float] = dict(stated)
-    told = dict(stated)
+    reported = dict(stated)
     if scenario in ("L3 slice", "no L3", "drift"):
         part = draw.choice([0.03, 0.06, 0.12, 0.25, 0.5]) if scenario == "L3 slice" else 0.0
         capacities[3] = max(capacities[2], part * capacities[3])
     elif scenario == "L3 understated":
-        told[3] = max(round(draw.choice([0.06, 0.12, 0.25, 0.5]) * told[3]), round(1.3 * told[2]))
+        reported[3] = max(round(draw.choice([0.06, 0.12, 0.25, 0.5]) * reported[3]), round(1.3 * reported[2]))
     elif scenario == "L2 halved" and 2 in capacities:
         capacities[2] /= 2
     elif scenario == "QEMU default":
-        told = {1: 32 * KIB, 2: 4 * MIB, 3: 16 * MIB}
+        reported = {1: 32 * KIB, 2: 4 * MIB, 3: 16 * MIB}
     rising = draw.random() < 0.5
     chosen: Transition = draw.choice(TRANSITIONS) if transition is None else transition
     exponent = draw.choice([0.03, 0.06, 0.1]) if scenario == "drift" else 0.0
     values = [ratio**i for i in range(len(capacities) + 1)]
     points = []
-    for size in _sizes(told, draw):
+    for size in _sizes(reported, draw):
         time = _time(size, list(capacities.values()), values, chosen, draw)
         time *= max(1.0, size / list(capacities.values())[-1]) ** exponent
         value = time if rising else 1 / time
         points.append((float(size), value * (1 + draw.uniform(-noise, noise))))
-    named = named_plateaus(points, told, rising=rising)
-    return Case(told, capacities, ratio, noise, chosen, rising, tuple(points), named)
+    named = named_plateaus(points, reported, rising=rising)
+    return Case(reported, capacities, ratio, noise, chosen, rising, tuple(points), named)
 
 
 def _sizes(stated: Mapping[int, int], draw: random.Random) -> list[int]:

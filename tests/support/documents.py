@@ -24,7 +24,7 @@ _STEP = re.compile(r" && | # ")
 class Shown:
     """A command of a document.
 
-    `output` are the lines shown below it, `None` where it stands within a line of text.
+    `output` are the lines shown below it, `None` if it is within a line of text.
     """
 
     path: Path
@@ -83,7 +83,7 @@ def _in_block(path: Path, first: int, text: str) -> list[Shown]:
 
 
 def agrees(output: tuple[str, ...], real: str) -> bool:
-    """Whether a shown output is the real one: `…` or `...` alone stands for lines, `…` in a line for characters."""
+    """Whether a shown output is the real one: `…` or `...` alone replaces lines, `…` in a line replaces characters."""
     parts = ["(?:.*\n)*?" if line in ("…", "...") else _pattern(line) for line in output]
     lines = "".join(f"{line.rstrip()}\n" for line in real.rstrip().splitlines())
     return re.fullmatch("".join(parts), lines) is not None

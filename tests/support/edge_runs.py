@@ -57,7 +57,7 @@ def with_flops(point: Point, flops: float) -> Point:
 
 def unmeasurable(summary: Summary) -> Summary:
     """The run, whose figures are all not what was asked."""
-    bad = (Caveat("request not met", Grade.INVALID, "NOT AS ASKED"),)
+    bad = (Caveat("request not met", Grade.INVALID, "NOT AS REQUESTED"),)
 
     def spoiled(one: Figure) -> Figure:
         return dataclasses.replace(
@@ -74,7 +74,7 @@ _MADE: dict[str, Callable[[], Summary]] = {
     "two launches": lambda: summary_of(fake_run(repeats=2)),
     "six launches": lambda: summary_of(fake_run(repeats=6)),
     "all not measurable": lambda: fake_summary(np.geomspace(1e9, 30e9, 6) * np.ones((4, 1))),
-    "wrong answers": wrong,
+    "wrong results": wrong,
     "one core": one_core,
     "256 threads": lambda: summary_of(fake_run(repeats=2, on=machine(2, 4, 16, 2))),
     "5,000 figures": lambda: fake_summary(1e9 * np.random.default_rng(1).uniform(1, 1.05, (5000, 2))),

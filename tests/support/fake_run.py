@@ -1,4 +1,4 @@
-"""A believable run that nobody measured: every number in it is written here, so tests know what must come out."""
+"""A plausible artificial run: every number in it is written here, so that tests know the expected results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -353,7 +353,7 @@ def _ladders(to: _Recorder) -> None:
 
 
 def _messages(to: _Recorder) -> None:
-    """Messages of all sizes in one launch, and the small one that stands in the table."""
+    """Messages of all sizes in one launch, and the small one that is in the table."""
     every = ",".join(map(str, MESSAGES))
     for size, label, listed in [*((size, "hot buffers", every) for size in MESSAGES), (8, "8 B, hot buffers", "8")]:
         to.add(

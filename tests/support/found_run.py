@@ -30,7 +30,7 @@ class Cell:
     values: Sequence[float]  # of each launch, base units
     knobs: Mapping[str, str] = field(default_factory=dict)
     swept: Mapping[str, str] = field(default_factory=dict)  # knobs of which the request has a list
-    further: Mapping[str, str] = field(default_factory=dict)  # knobs of the cell that nobody asked for
+    further: Mapping[str, str] = field(default_factory=dict)  # knobs of the cell that were not requested
     title: str = "made up, one core"
     table: bool = True
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Cell:
 def taken(
     ns: int = 10**9, lost: float = 0.0, throttled: float = 0.0, stolen: float = 0.0, by: str = "wait"
 ) -> RankTimes:
-    """What one lane was given of `ns`; what was lost went to other work, or to nobody known."""
+    """What one lane was given of `ns`; what was lost went to other work, or to an unknown cause."""
     wait = round(lost * ns) if by == "wait" else 0
     return RankTimes(
         0, (ns,), (round(ns * (1 - lost - throttled)),), (wait,), round(throttled * ns), "/job", ns, round(stolen * ns)

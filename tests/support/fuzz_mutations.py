@@ -34,7 +34,7 @@ TEXTS = (
 )  # fmt: skip
 _PIECES = (*"\"'`[]{}()<>&;:,.=|\\/*+-#@!?~^%$ \t\r\n\0", "<!DOCTYPE x>", "]]>", "--", "${HOME}", "\ufeff", "\u2028")
 _DEEP = "\ue000"
-"""Stands for `_ARRAYS`, arrays that are nested deeper than Python takes."""
+"""Represents `_ARRAYS`, arrays that are nested deeper than Python accepts."""
 _ARRAYS = "[" * 20_000 + "]" * 20_000
 _NUMBER = re.compile(rb"\d+")
 _WORD = re.compile(rb"[\w.+-]+")
@@ -76,7 +76,7 @@ def _grow(data: bytes, most_bytes: int, rng: random.Random) -> bytes:
 
 
 def _lines_of(data: bytes, rng: random.Random) -> tuple[int, int, bytes]:
-    """Begin and end of one to three lines, and what stands between copies of them."""
+    """Begin and end of one to three lines, and the separator between copies of them."""
     starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
     first = rng.randrange(len(starts))
     ends = [*starts[1:], len(data)][first : first + rng.choice((1, 1, 2, 3))]

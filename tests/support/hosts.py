@@ -1,4 +1,4 @@
-"""Hosts of our own: network namespaces joined by a veth pair with a delay, and an agent that stands in for ssh."""
+"""Emulated hosts: network namespaces joined by a veth pair with a delay, and an agent that replaces ssh."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ class NoHosts(Exception):  # noqa: N818 - a reason to skip, not a fault
 
 @dataclass(frozen=True)
 class Hosts:
-    """Two namespaces, the addresses that ranks use, and the program that stands in for `ssh`."""
+    """Two namespaces, the addresses that ranks use, and the program that replaces `ssh`."""
 
     names: tuple[str, str]
     addresses: tuple[str, str]
@@ -170,7 +170,7 @@ def _sshd(folder: Path, address: str, port: int, within: list[str]) -> Iterator[
         raise NoHosts("no sshd; try `make sshd` (Debian's openssh-server; root)")
     config, log = folder / f"{address}.conf", folder / f"{address}.log"
     config.write_text(SSHD.format(address=address, port=port, folder=folder))
-    # Root's daemon insists on a folder of its own, which is made in nobody's sight.
+    # Root's daemon insists on a folder of its own, which is made where no other process sees it.
     made = "mount -t tmpfs tmpfs /run && mkdir /run/sshd && " if os.geteuid() == 0 else ""
     words = [*within, "sh", "-c", f"{made}exec {daemon} -D -f '{config}' -E '{log}'"]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:

@@ -38,7 +38,7 @@ class _Item:
     type: str
     number: int | None
     size_bytes: int
-    beside_memory: bool = False
+    is_memory_side: bool = False
     children: list["_Item"] = field(default_factory=list)
 
     def threads(self) -> Cpus:
@@ -86,9 +86,11 @@ def _text_item(part: str, depth: int) -> _Item | None:
     if parts is None:
         return None
     rest = parts[3] or ""
-    beside = parts[1] == "MemCache" or "(MemorySideCache)" in part
+    is_memory_side = parts[1] == "MemCache" or "(MemorySideCache)" in part
     size = re.search(r"\b(?:local|size)=(\d+)KB", rest) or re.match(r"(\d+)KB\)", rest)
-    return _Item(depth, parts[1], int(parts[2]) if parts[2] else None, int(size[1]) * 1024 if size else 0, beside)
+    return _Item(
+        depth, parts[1], int(parts[2]) if parts[2] else None, int(size[1]) * 1024 if size else 0, is_memory_side
+    )
 
 
 def _collect(item: _Item, parent: Cpus, found: Expected) -> None:
@@ -100,7 +102,7 @@ def _collect(item: _Item, parent: Cpus, found: Expected) -> None:
         found.cores[own] += 1
     elif item.type == "Package":
         found.packages[own] += 1
-    elif item.beside_memory:
+    elif item.is_memory_side:
         found.memory_side[item.size_bytes] += 1
     elif cache := _CACHE.fullmatch(item.type):
         found.caches[int(cache[1]), _CACHES[cache[2]], item.size_bytes, own] += 1

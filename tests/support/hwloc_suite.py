@@ -162,13 +162,13 @@ def _is_version_1(path: Path) -> bool:
 
 
 def _case(output: Path, stem: str, kind: str) -> Case:
-    def beside(suffix: str) -> str:
+    def text_of(suffix: str) -> str:
         path = output.with_name(f"{stem}.{suffix}")
         return path.read_text() if path.exists() else ""
 
-    source = output.with_name(beside("source").strip() or f"{stem}{kind}")
-    variables = sorted(set(re.findall(r"(?m)^(HWLOC_\w+)=", beside("env"))))
-    return Case(f"{output.parent.name}/{stem}", source, output, tuple(beside("options").split()), tuple(variables))
+    source = output.with_name(text_of("source").strip() or f"{stem}{kind}")
+    variables = sorted(set(re.findall(r"(?m)^(HWLOC_\w+)=", text_of("env"))))
+    return Case(f"{output.parent.name}/{stem}", source, output, tuple(text_of("options").split()), tuple(variables))
 
 
 def main() -> int:

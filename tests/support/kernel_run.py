@@ -48,7 +48,7 @@ class KernelRun:
         environment: Mapping[str, str] | None = None,
         mpiexec: Sequence[str] = (str(Path(sys.executable).parent / "mpiexec"),),
     ) -> None:
-        """Runs it to its end; `ranks` 0 stands for as few as the kernel needs."""
+        """Run it until it ends; `ranks` 0 means as few as the kernel needs."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OCTANT_", "OMP_"))}
         environment = {**inherited, **(environment or {})}
         blas = openblas_path()

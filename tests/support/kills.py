@@ -22,7 +22,7 @@ MOST_S = 300.0
 NEXT = ("run", "stream", "bytes=64KiB", "seconds=0.05", "--repeats", "1")
 """The measuring command that is started after the kill."""
 OF_A_RUN = {"asked.json", "plan.jsonl", "records.jsonl", "report.html", "study.html"}
-"""The files of a run that nobody measures."""
+"""The files of a run without measurements."""
 VICTIMS = {
     "octant": "",
     "group": "",  # the process group of octant
@@ -185,7 +185,7 @@ def lost_records(written: Mapping[str, Sequence[bytes]], store: Path, torn: set[
 
 
 def unfinished(run: StoredRun) -> list[str]:
-    """What a run lacks after `octant resume`."""
+    """The missing parts of a run after `octant resume`."""
     faults = [] if run.complete else [f"run {run.id}: {len(run.remaining())} launches are left"]
     faults += [f"run {run.id}: {text}" for text in run.torn]
     return faults + [

@@ -121,7 +121,7 @@ def map_bind_rank(row: Mapping[str, str], separator: str) -> str:
 
     Args:
         row: values by factor; "" leaves an option out.
-        separator: what stands between two qualifiers.
+        separator: the text between two qualifiers.
     """
     qualifiers = separator.join(filter(None, [row.get("pe", ""), row["modifier"]]))
     mapper = f"{row['mapper']}:{qualifiers}" if qualifiers else row["mapper"]
@@ -131,7 +131,7 @@ def map_bind_rank(row: Mapping[str, str], separator: str) -> str:
 
 
 def alone(words: Sequence[str], machines: Sequence[str], ranks: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each option or variable on its own line, with each number of ranks, on the machines in turn."""
+    """Return each option or variable on its own line, with each number of ranks, on each machine."""
     lines = []
     for at, word in enumerate(words):
         for turn, number in enumerate(ranks):

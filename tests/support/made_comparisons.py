@@ -16,7 +16,7 @@ MIXED = ((1.0, QUIET), (1.2, QUIET), (0.9, QUIET), (1.05, LOUD), (0.8, QUIET), (
 def comparison_of(
     *sides: tuple[float, float], rounds: int = 6, looks: Looks = "once", margin: float = 0.03
 ) -> Comparisons:
-    """Two runs that were measured in turn; of each figure the speed of B over A, and the spread of a round."""
+    """Two runs measured alternately; for each figure the speed of B over A, and the spread of a round."""
     steps = np.resize(STEPS, rounds)
     after = [speed * np.exp(spread * (steps - steps.mean())) for speed, spread in sides]
     return of_values(np.ones((len(sides), rounds)), after, looks, margin)

@@ -86,7 +86,7 @@ def main() -> int:
     found = results(folder)
     if not found.keys() >= set(tried) or any(found[name] == "not checked" for name in tried):
         print(*re.split("[\r\n]+", said)[-20:], sep="\n")
-        print("cannot try the mutants (a test fails without one); correct it", file=sys.stderr)
+        print("cannot try the mutants (a test fails without one); correct that test", file=sys.stderr)
         return 1
     survivors = sorted(name for name in tried if found[name] not in ("killed", "timeout", "caught by type check"))
     same = [name for name in survivors if is_equivalent(*changed_lines(mutmut(folder, "show", name)))]

@@ -50,5 +50,5 @@ def launch(
 
 
 def flat(text: str = "core:16 pu:1") -> Topology:
-    """A machine that tells no groups."""
+    """A machine that reports no groups."""
     return read_synthetic(text)

@@ -113,8 +113,8 @@ def _steal_s() -> float:
 
 def throttled_s(group: Path) -> float:
     """Seconds for which a quota has stopped the CPUs of a control group, added up."""
-    told = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
-    return int(told.get("throttled_time", 0)) * 1e-9 + int(told.get("throttled_usec", 0)) * 1e-6
+    counters = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return int(counters.get("throttled_time", 0)) * 1e-9 + int(counters.get("throttled_usec", 0)) * 1e-6
 
 
 def ranks_of(launcher: subprocess.Popen[str], records: Path, number: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Runs of a user's program that nobody measured: their records are lines as `runs.programs.records` writes them."""
+"""Artificial runs of a user's program: their records are lines as `runs.programs.records` writes them."""
 
 import datetime
 from collections.abc import Mapping, Sequence

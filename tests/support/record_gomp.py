@@ -1,7 +1,7 @@
 """Record how GNU's OpenMP runtime reads OMP_PLACES and GOMP_CPU_AFFINITY on machines that it does not run on.
 
 `python tests/support/record_gomp.py` needs gcc and writes `tests/data/gomp-places.json`. The runtime prints its list of
-places for OMP_DISPLAY_ENV; a preloaded library tells it which CPUs the process may use. Nothing is bound.
+places for OMP_DISPLAY_ENV; a preloaded library states which CPUs the process may use. Nothing is bound.
 """
 
 import itertools

@@ -46,7 +46,7 @@ TOPOLOGIES = {
     "many small packages": "numa:4 pack:4 l2:2 core:1 pu:2",
     "NUMA above packages": "numa:2 pack:2 l3:1 l2:2 core:1 pu:2",
     "dies": "pack:2 die:2 l3:2 l2:2 core:1 pu:2",
-    "packages in turn": "pack:2 l3:2 l2:2 core:1 pu:1(indexes=pack)",
+    "packages alternating": "pack:2 l3:2 l2:2 core:1 pu:1(indexes=pack)",
     "offline CPUs": "hydra-offline.xml",
     "uneven packages": "hydra-uneven.xml",
 }

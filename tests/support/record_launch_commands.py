@@ -67,7 +67,7 @@ def long_or_short(chance: random.Random, name: str, values: Sequence[str]) -> li
 
 @dataclass(frozen=True)
 class Tool:
-    """A launcher: options with values that it accepts, how it spells them, and how it is told the number of ranks."""
+    """A launcher: options with values that it accepts, how it spells them, and its option for the number of ranks."""
 
     values: Mapping[str, Sequence[str]]
     spell: Spelling

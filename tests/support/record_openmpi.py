@@ -95,7 +95,7 @@ CONFLICTING: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 ALONE = [*CONFLICTING["old"][1:], *CONFLICTING["parameter"][1:], *CONFLICTING["variable"][1:]]
-"""Each on its own, on some machines and numbers of ranks in turn."""
+"""Each one separately, on several machines and with several numbers of ranks."""
 
 PARTICULAR = [  # lines of users, abbreviations, slots of hosts, and combinations that were once read wrongly
     "-np 4 --cpu-set 2,3,4,5 --bind-to core", "-np 4 --cpu-list 2,3,4,5",

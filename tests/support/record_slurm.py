@@ -30,7 +30,7 @@ from topology_xml import write_xml
 
 HERE = Path(__file__).parent
 PATIENCE = 8
-"""Seconds for one srun, which waits for ever where a step can never run."""
+"""Seconds for one srun, which waits indefinitely if a step can never run."""
 SHOW = 'echo "$SLURM_NODEID $SLURM_PROCID $$"'
 
 
@@ -120,7 +120,7 @@ def step(seen: Seen, environment: Mapping[str, str], masks: Path) -> Seen:
         )
     except subprocess.TimeoutExpired as expired:
         said = (expired.stderr or b"").decode()
-        return replace(seen, refused=reason(said) or "waits for ever")
+        return replace(seen, refused=reason(said) or "waits indefinitely")
     rows = sorted(
         [int(word) for word in row.split()] for row in done.stdout.splitlines() if re.match(r"\d+ \d+ \d+$", row)
     )

@@ -11,7 +11,7 @@ from octant.workload import Workload
 
 
 def report_of(summary: Summary, first: FirstScreen | None = None) -> RunReport:
-    """The report of a run with its pictures; `first` stands in place of its own first screen."""
+    """The report of a run with its pictures; `first` replaces its own first screen."""
     return RunReport(summary, first or first_screen(summary), pictures(summary))
 
 

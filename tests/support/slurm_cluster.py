@@ -70,7 +70,7 @@ class NoCluster(Exception):  # noqa: N818 - a reason to skip, not a fault
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports below those that the system gives to whoever asks for any, so that nobody gets them in between."""
+    """Ports below those that the system assigns automatically, so that no other process gets them meanwhile."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     found: list[int] = []
     for port in random.sample(range(first - 4096, first), 200):

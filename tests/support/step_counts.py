@@ -1,4 +1,4 @@
-"""What the step of a workload declares, beside what its kernel counted in a point."""
+"""What the step of a workload declares, compared with what its kernel counted in a point."""
 
 from collections.abc import Collection
 

@@ -2,7 +2,7 @@
 
 PYTHONPATH=src:tests/support python tests/support/vecmath_truth.py
 
-Writes `truth.bin` beside the kernel, the same bytes each time. For each function and distribution, in the order of
+Writes `truth.bin` next to the kernel, the same bytes each time. For each function and distribution, in the order of
 `functions.hpp`: the values rounded to double, then for each the rest in 1/65536 of a unit in the last place.
 """
 

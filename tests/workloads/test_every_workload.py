@@ -101,7 +101,7 @@ def test_the_smoke_run_is_right_and_every_metric_has_a_value(kernels: Path, run_
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("name", NAMES)
-def test_a_wrong_answer_exits_4_and_is_recorded_as_wrong(run_kernel: KernelRuns, name: str) -> None:
+def test_a_wrong_result_exits_4_and_is_recorded_as_wrong(run_kernel: KernelRuns, name: str) -> None:
     done = run_kernel(name, *smoke(name), *QUICK, fault="wrong")
     assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert done.points

@@ -32,7 +32,7 @@ def test_two_ranks_are_two_copies(run_kernel: KernelRuns) -> None:
 
 
 @pytest.mark.mpi
-def test_what_the_system_lacks_is_refused_by_all_ranks_and_the_sweep_goes_on(run_kernel: KernelRuns) -> None:
+def test_an_unsupported_feature_is_refused_by_all_ranks_and_the_sweep_continues(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/stream", "bytes=384KiB", "pages=16GiB,base", *QUICK, ranks=2)
     assert done.code == 3
     assert [failure.exit for failure in done.failures] == [3]
@@ -95,7 +95,7 @@ def test_every_loop_of_stream_is_right_at_every_width_and_store(run_kernel: Kern
 
 
 def test_the_scalar_loops_of_stream_are_no_vectors(kernels: Path) -> None:
-    """An optimising compiler makes vectors of them unless it is told not to."""
+    """An optimising compiler vectorises them unless an option prevents it."""
     if os.uname().machine != "x86_64" or shutil.which("objdump") is None:
         pytest.skip("reads x86-64 instructions with objdump")
     words = ["objdump", "-d", "-C", "--no-show-raw-insn", str(kernels / "octant-node-stream")]
@@ -247,15 +247,15 @@ def test_a_sample_of_messages_lasts_forty_readings_of_the_clock(run_kernel: Kern
 @pytest.mark.mpi
 def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) -> None:
     """MPICH spins in collectives: the middle rank would take a core from the two that play."""
-    told = "import os,resource,subprocess,sys; subprocess.run(sys.argv[2:], check=True, close_fds=False); "
-    told += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
-    told += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
+    wrapper = "import os,resource,subprocess,sys; subprocess.run(sys.argv[2:], check=True, close_fds=False); "
+    wrapper += "cpu = resource.getrusage(resource.RUSAGE_CHILDREN); rank = os.environ['PMI_RANK']; "
+    wrapper += "open(sys.argv[1] + rank, 'w').write(str(cpu.ru_utime + cpu.ru_stime))"
     mpiexec = str(Path(sys.executable).parent / "mpiexec")
 
     def cpu_seconds(seconds: str) -> tuple[float, float]:
         """Of a rank that plays and of the one that waits."""
         words = [str(kernels / "octant-mpi-p2p"), "bytes=4MiB", f"seconds={seconds}", "samples=1000000", "precision=0"]
-        command = [sys.executable, "-c", told, str(tmp_path / "cpu"), *words, "--output", str(tmp_path / "records")]
+        command = [sys.executable, "-c", wrapper, str(tmp_path / "cpu"), *words, "--output", str(tmp_path / "records")]
         subprocess.run([mpiexec, "-n", "3", *command], check=True, timeout=60, capture_output=True)
         player_s, waiting_s = (float((tmp_path / f"cpu{rank}").read_text()) for rank in (0, 1))
         return player_s, waiting_s
@@ -267,7 +267,7 @@ def test_a_rank_that_waits_for_the_pair_sleeps(kernels: Path, tmp_path: Path) ->
 
 @pytest.mark.mpi
 def test_lanes_of_hosts_with_clocks_of_their_own_have_one_beginning(kernels: Path, tmp_path: Path) -> None:
-    """A time namespace is a host that was started a day earlier; its samples still belong beside the others'."""
+    """A time namespace is a host that was started a day earlier; its samples still fit those of the others."""
     away = unshare("--time", "--monotonic", "86400")
     if subprocess.run([*away, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no time namespaces here")

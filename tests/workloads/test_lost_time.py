@@ -107,7 +107,7 @@ def take_turns(
 ) -> None:
     """Lets a thread stand for `stopped_s`, then go on until it has had the CPU for `had_s`, until it ends.
 
-    Other work can make it wait in between, and changes nothing of how long it stands for what it runs.
+    Other work can make it wait in between, and does not change the ratio of stopped to running time.
     """
     with suppress(OSError):
         while stop():
@@ -133,7 +133,7 @@ def stop_process(number: int, stopped_s: float, had_s: float) -> None:
 
 
 def stood_still(taken: RankTimes) -> list[float]:
-    """Of each lane the share of time in which it neither ran nor was in the run queue, of the time beside this queue.
+    """For each lane, the share of time outside the run queue in which it did not run.
 
     Other work on the machine adds to the run queue alone.
     """

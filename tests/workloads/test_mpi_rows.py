@@ -1,6 +1,6 @@
 """Every row of every workload of messages, on 1 and 2 ranks of MPICH and of Intel MPI, and more of Open MPI.
 
-A row is right, or is refused with a sentence: by the number of ranks, or because the library lacks it.
+A row is right, or is refused with a sentence: by the number of ranks, or because the library does not have it.
 """
 
 import json
@@ -144,7 +144,7 @@ def check_own_algorithms(folder: Path, launcher: Path, ranks: int, records: Path
     every = {(pattern, name) for pattern, names in OWN.items() for name in names.split(",")}
     assert measured == (every if power_of_two else every - need_it)
     for one in failures:
-        reasons = ("it needs a power of two", "it changes the order of operands", "there is no such form")
+        reasons = ("it needs a power of two", "it changes the order of operands", "no such combination")
         assert any(text in one.reason for text in reasons), one.reason
     in_order = {("allreduce", "recursive-doubling"), ("allreduce", "binomial"), ("reduce", "binomial")}
     matrices = {(p.knobs["pattern"], p.knobs["algorithm"]) for p in points if p.knobs["op"] == "matrix"}
@@ -166,7 +166,7 @@ def test_own_algorithms_are_right_on_more_ranks_than_cores(tmp_path: Path, ranks
 
 
 @pytest.mark.mpi
-def test_a_wrong_answer_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) -> None:
+def test_a_wrong_result_outweighs_a_row_that_is_refused(run_kernel: KernelRuns) -> None:
     done = run_kernel("mpi/p2p", "pattern=pingpong,partitioned", "bytes=12", *QUICK, fault="wrong:0", ranks=2)
     assert [failure.exit for failure in done.failures] == [3]
     assert [point.passed for point in done.points] == [False]

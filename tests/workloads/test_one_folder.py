@@ -14,6 +14,7 @@ from octant.failure import Exit
 from octant.store import Store
 from octant.store.kept import read_kept
 from octant.workloads import _template
+from pages import row_details
 from paths import ROOT
 
 RING = ROOT / "tests/workloads/throwaway/relay"
@@ -49,6 +50,7 @@ def test_every_command_handles_a_workload_that_is_one_folder(ring: tuple[Path, P
     assert octant("runs").count("relay") == 2
     report = Path(octant("report", "last").splitlines()[-1])
     text = report.read_text(encoding="utf-8")
+    text += "".join(row_details(text).values())
     for word in ("handovers", "fill", "pass", "ring", "elements that differ"):
         assert word in text
     rows = list(csv.DictReader(io.StringIO(octant("export", "last"))))

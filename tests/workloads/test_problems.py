@@ -1,4 +1,4 @@
-"""Every name that leads nowhere in a declaration is reported: by misspelling each name of each workload in turn."""
+"""Every undefined name in a declaration is reported: each name of each workload is misspelt once."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What `step.py` of a workload declares, beside what its kernel counts in one step: exactly, on 1 to 8 ranks."""
+"""What `step.py` of a workload declares, compared with what its kernel counts in one step, on 1 to 8 ranks."""
 
 import functools
 import os

@@ -12,7 +12,7 @@
 
 namespace octant {
 
-// "cannot X (why); try Y"
+// States the cause, then the next step: "out of memory: 34 GiB requested, 20 GiB available; reduce bytes="
 class Refusal : public std::runtime_error {
   public:
     explicit Refusal(std::string const& text, Exit code = Exit::cannot_run) : std::runtime_error(text), code_(code) {}

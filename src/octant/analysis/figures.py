@@ -160,7 +160,7 @@ class Figure:
 
     @cached_property
     def _sides(self) -> list[list[LaunchFigure]]:
-        """The launches that count, of the figure and of each equal one that has any."""
+        """The valid launches, of the figure and of each equal one that has any."""
         every = [one.launches for one in (self, *self.equal)]
         usable = [[launch for launch in launches if launch.counts] for launches in every]
         return [launches for launches in (usable if any(usable) else map(list, every)) if launches]
@@ -240,12 +240,12 @@ class Figure:
 
     @property
     def valid_count(self) -> int:
-        """The number of launches that count; 0 if each lost more than half of its time."""
+        """The number of valid launches; 0 if each lost more than half of its time."""
         return sum(launch.counts for launch in self.counted) if self.value else 0
 
     @property
     def count_text(self) -> str:
-        """The number of launches that count, and of all: `6`, `5 of 6`, `0 of 9`; empty without a value."""
+        """The number of valid launches, and of all: `6`, `5 of 6`, `0 of 9`; empty without a value."""
         number = self.valid_count
         return "" if self.value is None else str(number) if number == self.tried else f"{number} of {self.tried}"
 

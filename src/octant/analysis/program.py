@@ -72,9 +72,13 @@ def declared_workload(subject: Subject) -> Workload:
     metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
     metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
     metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
-    metrics.append(Metric(UTILISATION, "1", "higher", custom(lambda point, _: utilisation(point))))
+    metrics.append(_utilisation_metric())
     metrics.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance)))
     return Workload(f"The program {subject.name.partition('/')[2]}", tuple(metrics), {}, subject.name)
+
+
+def _utilisation_metric(note: str = "") -> Metric:
+    return Metric(UTILISATION, "1", "higher", custom(lambda point, _: utilisation(point)), note, of_capacity=True)
 
 
 def _of_processors(points: Iterable[Point]) -> list[Metric]:
@@ -86,7 +90,7 @@ def _of_processors(points: Iterable[Point]) -> list[Metric]:
         found.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point)), note))
         if any(occupancy(point) for point in points):
             note = "user and system time over wall time and the hardware threads that the program may use"
-            found.append(Metric(UTILISATION, "1", "higher", custom(lambda point, _: utilisation(point)), note))
+            found.append(_utilisation_metric(note))
     if any(_is_by_rank(point) for point in points):
         note = "CPU time of the busiest rank over the mean of all ranks, less 1"
         found.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance), note))

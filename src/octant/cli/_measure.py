@@ -118,7 +118,7 @@ def finish(
     """
     from octant.analysis.mismatches import all_mismatches
     from octant.cli._stored import measure
-    from octant.mpi.faults import known_wrong_answers
+    from octant.mpi.faults import known_wrong_results
     from octant.runs.exit_reasons import list_exit_reasons
     from octant.runs.starts import list_starts
     from octant.units import duration_text
@@ -130,7 +130,7 @@ def finish(
     if estimate_s:
         took, estimate = duration_text(time.monotonic() - begun_s), duration_text(estimate_s)
         typer.echo(f"octant: the run took {took} (estimate: {estimate})", err=True)
-    for text in known_wrong_answers(run.points):
+    for text in known_wrong_results(run.points):
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: REQUEST NOT MET: {text}", err=True)

@@ -241,5 +241,6 @@ def _failed(found: Comparisons) -> Refusal:
     kept = " and ".join(run.id for run in found.runs)
     why = "; ".join(texts) or "the first round left no record"
     return Refusal(
-        f"cannot compare the programs ({why}); correct the cause and try again (stored as {kept})", worst(codes)
+        f"cannot compare the programs ({why}); correct the cause, then repeat the command (stored as {kept})",
+        worst(codes),
     )

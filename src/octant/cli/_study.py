@@ -26,8 +26,8 @@ def write(found: Outcome, path: Path, json: bool) -> None:
     typer.echo(page.write(found, path), err=json)
 
 
-def show(found: Outcome, json: bool) -> None:
-    """Print the outcome of a study."""
+def show(found: Outcome, json: bool, notes: bool = False) -> None:
+    """Print the outcome of a study; `notes`: with all caveats of each row."""
     from octant.report.study import text as study
 
-    print(study.report_json(found) if json else study.report_text(found))
+    print(study.report_json(found) if json else study.report_text(found, notes))

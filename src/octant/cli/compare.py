@@ -214,7 +214,8 @@ def _ends(found: Comparisons, gate: bool) -> list[ExitReason]:
     elif gate and not found.compared:
         failed = [failure.reason for side in (found.before, found.after) for failure in side.run.failures]
         why = f": {failed[0]}" if failed else ""
-        text = f"cannot judge (A and B have no common figure{why}); correct the cause and try again"
+        hint = "correct the cause, then measure both again" if failed else "compare runs of the same workload"
+        text = f"cannot judge (A and B have no common figure{why}); {hint}"
         raise Refusal(text, worst([Exit.NOT_DECIDED, *(end.code for end in ends)]))
     elif gate and found.undecided:
         of = counted(len([one for one in found.figures if not one.is_alone]), "figure")

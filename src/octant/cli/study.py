@@ -92,6 +92,9 @@ def report(
     name: Annotated[str, typer.Argument(help="Study (its last run is shown), or the id of a run of a study.")],
     output: PageOption = None,
     svg: SvgOption = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Also print all caveats of each row, informational notes included.")
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -111,7 +114,7 @@ def report(
         run = outcome.last_run(open_store(store), name)
         report_damage(run.id, run.unread)
         found = outcome.outcome_of_run(study_run(run))
-    _study.show(found, json)
+    _study.show(found, json, notes)
     if svg is not None:
         from octant.report.charts.draw import write_svgs
         from octant.report.study.pictures import pictures

@@ -120,7 +120,7 @@ def unfinished_text(launch: Launch, outcome: ProcessOutcome) -> str:
     return "; ".join(filter(None, [text, known.text if known else hint]))
 
 
-def known_wrong_answers(points: Iterable[Point]) -> dict[str, None]:
+def known_wrong_results(points: Iterable[Point]) -> dict[str, None]:
     """Return the known bugs that explain wrong results of points, each once, as text with the library."""
     found: dict[str, None] = {}
     for point in points:

@@ -70,13 +70,13 @@ def number_texts(value: float, unit: str, share: bool = False) -> ValueTexts:
 
 
 def figure_texts(figure: Figure) -> ValueTexts:
-    """Return the texts of the value of a figure; a share of time is in percent."""
-    return value_texts(figure.value, figure.metric.unit, figure.metric.is_share)
+    """Return the texts of the value of a figure; a share of time or capacity is in percent."""
+    return value_texts(figure.value, figure.metric.unit, figure.metric.is_percentage)
 
 
 def end_texts(value: Estimate, metric: Metric, ends: tuple[float, float]) -> tuple[str, str]:
     """Return the least and the greatest value of a figure's launches, in its scale and with its decimals."""
-    scale, places, _ = _form(value, metric.unit, metric.is_share)
+    scale, places, _ = _form(value, metric.unit, metric.is_percentage)
     return _fixed(ends[0] / scale, places), _fixed(ends[1] / scale, places)
 
 
@@ -162,11 +162,11 @@ def launches_text(figure: Figure) -> str:
 
 
 def without_interval(figure: Figure) -> str:
-    """Return why there is no interval: `one launch`, `none counts`, or `no interval` if it is not measurable."""
+    """Return why there is no interval: `one launch`, `none valid`, or `no interval` if it is not measurable."""
     if figure.value is None:
         return ""
     if figure.valid_count < min(2, figure.tried):
-        return "one launch" if figure.valid_count else "none counts"
+        return "one launch" if figure.valid_count else "none valid"
     return "no interval" if figure.value.kind == "not measurable" else ""
 
 
@@ -177,7 +177,7 @@ def claim_text(figure: Figure) -> str:
         return ""
     dropped = figure.tried > value.number
     if not figure.valid_count:
-        return f"none of {units.counted(figure.tried, 'launch')} counts: each lost over half of its time"
+        return f"none of {units.counted(figure.tried, 'launch')} is valid: each lost over half of its time"
     if value.kind == "one launch":
         return f"{launches_text(figure)}, no interval" if dropped else "one launch; launches were not repeated"
     if value.kind == "not measurable":
@@ -255,10 +255,10 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
     when = Period(min(value.period.begin for value in found), max(value.period.end for value in found)).text
     kinds = {value.claim if value.is_interval else value.kind for value in found}
     texts = {
-        "median": f"95 % interval for the median over the launches that count, {when}",
-        "share": f"95 % interval for the share of the time of all launches that count, {when}",
-        "two values": f"of two launches both values, no interval, {when}",
-        "one launch": f"of one launch what was seen within it, {when}; launches were not repeated",
+        "median": f"95 % interval for the median of the valid launches, {when}",
+        "share": f"95 % interval for the share of time in all valid launches, {when}",
+        "two values": f"both values of two launches, no interval, {when}",
+        "one launch": f"range within one launch {when}; the launch was not repeated",
     }
     return [text for kind, text in texts.items() if kind in kinds]
 

@@ -75,7 +75,7 @@ def shown_results(figure: Figure, point: Point) -> tuple[Result, ...]:
 
 
 def has_no_speed(figure: Figure) -> bool:
-    """Return whether a user's program, or an imported benchmark, gave a wrong answer in some launch of the cell."""
+    """Return whether a user's program, or an imported benchmark, gave a wrong result in some launch of the cell."""
     imported = any("imported" in point.notes for point in figure.points)
     return bool(figure.wrong) and (imported or is_program(figure.workload.name))
 

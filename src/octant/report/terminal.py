@@ -35,8 +35,12 @@ def text_width() -> int:
     return max(screen_columns(110), 60)
 
 
-def render(what: RenderableType) -> str:
-    """Return the text of a renderable, with colours if standard output is a terminal."""
+def render(what: RenderableType, folded: bool = True) -> str:
+    """Return the text of a renderable, with colours if standard output is a terminal.
+
+    Args:
+        folded: break lines that are longer than the terminal.
+    """
     coloured = sys.stdout.isatty()
     file = io.StringIO()
     inner = Console(
@@ -46,8 +50,13 @@ def render(what: RenderableType) -> str:
         width=screen_columns(100),
         highlight=False,
     )
-    inner.print(what, crop=False)  # a line that is to be copied may be longer than the terminal
+    inner.print(what, crop=False, soft_wrap=not folded)  # a line that is to be copied may be longer than the terminal
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def styled(text: str, style: str) -> str:
+    """Return a text in a style of rich, without line breaks, if standard output is a terminal; otherwise the text."""
+    return render(Text(text, style=style), folded=False)
 
 
 def table_lines(table: RenderableType, width: int) -> list[Text]:

@@ -35,12 +35,12 @@ def list_exit_reasons(run: StoredRun) -> list[ExitReason]:
     also try configurations that a machine may not support. For them it counts only if nothing could be measured, or if
     a communication pattern of a suite does not work with the MPI library.
     """
-    return [*_wrong_answers(run), *_missing(run), *_missing_values(run), *_refused(run)]
+    return [*_wrong_results(run), *_missing(run), *_missing_values(run), *_refused(run)]
 
 
-def _wrong_answers(run: StoredRun) -> list[ExitReason]:
+def _wrong_results(run: StoredRun) -> list[ExitReason]:
     found = {f"{point.workload}: {check.text}": None for point in run.points for check in point.failed_checks}
-    return [ExitReason(Exit.WRONG_ANSWER, f"WRONG ANSWER: {text}") for text in found]
+    return [ExitReason(Exit.WRONG_ANSWER, f"WRONG RESULT: {text}") for text in found]
 
 
 def _missing(run: StoredRun) -> Iterator[ExitReason]:

@@ -96,7 +96,7 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
         raise _refusal(name, text, error.mistakes[0]) from error
     for key, problem in checks.problems(study):
         reason, _, hint = problem.partition("; ")
-        raise _refusal(name, text, untrusted.Mistake(tuple(key.split(".")), reason, hint or "correct it"))
+        raise _refusal(name, text, untrusted.Mistake(tuple(key.split(".")), reason, hint or "correct the value"))
     return study
 
 

@@ -1,4 +1,4 @@
-"""A benchmark of a test: `test_one_folder.py` copies this folder beside those of Octant."""
+"""A benchmark of a test: `test_one_folder.py` copies this folder to those of Octant."""
 
 from octant.benchmarks import Benchmark
 

@@ -47,7 +47,7 @@ def test_any_picture_is_laid_out_without_a_fault(picture: Picture) -> None:
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda one: one.id)
-def test_an_exported_picture_stands_alone(picture: Picture) -> None:
+def test_an_exported_picture_needs_no_other_file(picture: Picture) -> None:
     text = draw.export(picture, 780, "20261122-1")
     root = ET.fromstring(text)  # noqa: S314 - our own text
     assert "var(" not in text
@@ -139,7 +139,7 @@ def test_bars_begin_at_zero() -> None:
     assert two == pytest.approx(2 * one, abs=0.2)
 
 
-def test_a_label_stands_nearer_to_its_own_mark_than_to_another() -> None:
+def test_a_label_is_nearer_to_its_own_mark_than_to_another() -> None:
     spots = ((1.0, 9.0), (30.0, 9.0), (1.0, 1.0), (30.0, 1.0), (2.0, 5.0))
     names = ("first", "second", "third", "fourth", "fifth")
     series = ChartSeries(

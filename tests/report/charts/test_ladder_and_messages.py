@@ -94,7 +94,7 @@ def test_a_size_in_doubt_says_so_in_words_and_names_nothing() -> None:
     assert facts(picture)["L3"] == "stated size 32 MiB (disputed), not assigned to a plateau"
 
 
-def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_without_a_plateau_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def steep(size: int) -> float:
         return 5.2 * (size / (2 * MIB)) if 2 * MIB < size <= 32 * MIB else known(size)
 
@@ -108,7 +108,7 @@ def test_a_level_that_shows_no_plateau_is_told(monkeypatch: pytest.MonkeyPatch) 
     assert facts(picture)["L3"] == "32 MiB stated; no plateau of an L3 detected"
 
 
-def test_a_level_that_one_ladder_alone_shows_is_told_of_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_that_only_one_ladder_shows_is_reported_in_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(size: int) -> float:
         return 110.0 if 2 * MIB < size <= 32 * MIB else known(size)
 
@@ -205,7 +205,7 @@ def test_the_bandwidth_has_its_best_its_half_and_the_longest(monkeypatch: pytest
 
 def spoiled(summary: Summary, *sizes: int, **knobs: str) -> Summary:
     """Return the same run, of which these sizes are not measurable."""
-    bad = Caveat("request not met", Grade.INVALID, "NOT AS ASKED")
+    bad = Caveat("request not met", Grade.INVALID, "NOT AS REQUESTED")
 
     def spoil(one: Figure) -> Figure:
         if int(one.knobs.get("bytes", "-1")) not in sizes or any(one.knobs[name] != knobs[name] for name in knobs):
@@ -249,7 +249,7 @@ def test_levels_and_page_sizes_are_of_measurable_points() -> None:
     assert not nothing.facts
 
 
-def test_an_empty_message_stands_left_of_a_gap() -> None:
+def test_an_empty_message_is_left_of_a_gap() -> None:
     panel = messages().panels[0]
     alone, line = (series for series in panel.series if series.kind != "line")
     assert (alone.kind, alone.x, alone.role) == ("points", (0.25,), line.role)
@@ -285,12 +285,12 @@ def test_lone_points_are_left_to_the_table_where_others_are_a_curve() -> None:
     assert [len(series.x) for series in picture.panels[0].series] == [3]
 
 
-def test_lines_of_several_places_are_told_apart_by_them() -> None:
+def test_lines_of_several_placements_are_distinguished_by_them() -> None:
     picture = halo_curve([8, 16], extra=[("8", 2), ("16", 2)])
     assert [series.name for series in picture.panels[0].series] == ["1 core", "2 ranks"]
 
 
-def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reduction_of_many_points_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curve, "MOST_MARKS", 3)
     assert "each pixel column has minimum, median and maximum" in halo_curve([1, 2, 4, 8]).caption
 

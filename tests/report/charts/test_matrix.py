@@ -121,7 +121,7 @@ def of_threads(topology: Topology) -> Picture | None:
     return matrix(cells_of(found, of), Matrix("time"))
 
 
-def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_named() -> None:
+def test_reported_groups_of_hardware_threads_have_lines_between_them_and_names() -> None:
     picture = of_threads(TWO_SOCKETS)
     assert picture is not None
     (panel,) = picture.panels
@@ -142,7 +142,7 @@ def test_hardware_threads_have_lines_between_what_is_told_and_their_groups_are_n
     assert [line.split()[0] for line in lines if "│" in line] == [str(cpu) for cpu in range(15, -1, -1)]
 
 
-def test_groups_that_are_not_told_are_said_to_be_so() -> None:
+def test_unreported_groups_are_named_as_such() -> None:
     picture = of_threads(flat())
     assert picture is not None
     assert {name for name, _ in picture.facts} == {"all pairs", "groups that are not reported"}

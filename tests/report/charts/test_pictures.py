@@ -57,7 +57,7 @@ def test_a_timeline_keeps_the_order_of_samples() -> None:
     assert first.x[-1] == 100
 
 
-def test_bars_and_histograms_leave_out_wrong_answers() -> None:
+def test_bars_and_histograms_leave_out_wrong_results() -> None:
     (bars,) = drawn()["apps-halo-bars"].panels[0].series
     assert bars.x == pytest.approx([2 * n * 1e-6 for n in RIGHT])
     outlines = drawn()["apps-halo-histogram"].panels[0].series
@@ -122,7 +122,7 @@ def latency_curve(*each: str) -> Picture:
     return next(p for p in pictures(summarise(fake_run(), known)) if p.id == "node-latency-curve")
 
 
-def test_more_lines_than_can_be_told_apart_stand_in_several_panels_over_one_axis(
+def test_more_lines_than_can_be_distinguished_are_in_several_panels_over_one_axis(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(figure_curves, "MOST_SERIES", 1)

@@ -68,7 +68,7 @@ def test_runs_of_one_title_are_named_once() -> None:
     assert re.search(r"<bdi>default</bdi> <span[^>]*>against B</span> <bdi>tuned</bdi></h1>", page)
 
 
-def test_what_failed_in_b_stands_in_the_answer_and_in_a_table() -> None:
+def test_failures_of_b_are_in_the_answer_and_in_a_table() -> None:
     found = comparison_of(*MIXED)
     lost = dataclasses.replace(found.figures[0], after=None, verdict=None, why=("failed in B: killed",), lost=True)
     page = comparison_page.render(dataclasses.replace(found, figures=(lost, *found.figures[1:])))

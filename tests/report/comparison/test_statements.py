@@ -90,7 +90,7 @@ def test_absence_of_evidence_is_not_presented_as_evidence_of_absence() -> None:
     assert (statements.reliability(nothing).grade, len(nothing.undecided)) == ("not measurable", 3)
     assert statements.reliability(nothing).text.startswith("6 interleaved rounds; 0 of 3 figures decided")
     shown = "\n".join(line.plain for line in comparison.lines(nothing))
-    assert "Reliability: insufficient." in shown
+    assert "Reliability: not measurable." in shown
     assert "good" not in shown
     assert "not detected" not in statements.answer(comparison_of((1.0, QUIET)))
 
@@ -112,8 +112,10 @@ def test_the_interval_of_a_ratio_that_says_nothing_is_not_stated() -> None:
     assert proven is not None
     assert (open_one.is_too_wide, proven.is_too_wide) == (True, False)
     assert (proven.high - proven.low) / 2 / proven.middle > 0.3, "wide, and yet a proof"
-    told = {round(one["speed"]): (one["low"], one["high"]) for one in json.loads(comparison.as_json(found))["figures"]}
-    assert told == {1: (None, None), 5: (proven.low, proven.high)}
+    ends_by_speed = {
+        round(one["speed"]): (one["low"], one["high"]) for one in json.loads(comparison.as_json(found))["figures"]
+    }
+    assert ends_by_speed == {1: (None, None), 5: (proven.low, proven.high)}
     shown = [line.plain for line in comparison.lines(found, width=160)]
     assert [" … " in line for line in shown if "→ " in line and "×" in line] == [False, True]
     drawn = statements.picture(found)
@@ -264,7 +266,7 @@ def test_the_axis_is_symmetric_unless_all_lie_on_one_side() -> None:
         assert high > 2.0
     low, high = ends(0.5, 0.8)
     assert 1 / low > high
-    assert ends(50.0)[1] == 8.0, "beyond, an arrow stands"
+    assert ends(50.0)[1] == 8.0, "an arrow replaces values beyond it"
 
 
 def test_ratios_have_ticks_that_people_read() -> None:
@@ -275,7 +277,7 @@ def test_ratios_have_ticks_that_people_read() -> None:
         assert all(ends[0] <= at <= ends[1] for at, _ in ticks)
 
 
-def test_could_have_found_stands_on_both_sides_and_outside_nothing() -> None:
+def test_the_smallest_detectable_difference_is_drawn_on_both_sides_and_within_the_axis() -> None:
     picture = ratios(
         [row("a", 1.2, min_detectable_effect=0.25), row("b", 1.0, min_detectable_effect=math.inf)],
         0.03,
@@ -304,7 +306,7 @@ def test_control_characters_of_names_reach_no_terminal() -> None:
     assert "\x1b" not in statements.name(spoiled)
 
 
-def test_runs_without_common_figures_are_told_apart_by_their_workloads() -> None:
+def test_runs_without_common_figures_are_distinguished_by_their_workloads() -> None:
     before, after = summary_of(rates([90e9] * 6)), summary_of(messages({8: 1500.0}))
     found = compare(before, dataclasses.replace(after, run=dataclasses.replace(after.run, id="20261122-000001-bbbb")))
     assert statements.answer(found) == "No common figures: A measured fake/loop, B measured fake/message."

@@ -50,7 +50,7 @@ WORDS = st.sampled_from(["-n", "8", "input.nml", "--fast", "B/s", "1/2", "--keys
 
 @st.composite
 def lines(draw: st.DrawFn) -> tuple[list[str], list[str]]:
-    """Words of a command line, and what of them is for nobody else."""
+    """Arguments of a command line, and the private parts of them."""
     words, secrets = ["./app"], []
     for kind in draw(st.lists(st.sampled_from("wpaoshbuijJPQUc"), min_size=1, max_size=8)):
         name, secret, path = draw(NAMES), draw(SECRETS), draw(PATHS)

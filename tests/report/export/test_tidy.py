@@ -110,7 +110,7 @@ def test_json_and_csv_say_the_same() -> None:
     assert json.loads(lines[0])["value"] > 0
 
 
-def test_a_wrong_answer_has_no_number() -> None:
+def test_a_wrong_result_has_no_number() -> None:
     wrong = (Result("sum of the array", 3.0, "1", 1e-9),)
     run = dataclasses.replace(RUN, points=tuple(dataclasses.replace(p, results=wrong) for p in RUN.points))
     for row in rows(exported("csv", run=run)):

@@ -68,10 +68,10 @@ def test_links_of_a_class_are_counted_without_the_ends_of_a_mesh() -> None:
 
 def test_the_drawing_shows_which_octant_carries_how_many_supernodes() -> None:
     drawn = ET.fromstring(svg.topology(randomaccess(25)))  # noqa: S314 - our own text
-    told = [title.text or "" for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
-    stubs = sorted(int(text.split(": ")[1].split()[0]) for text in told if text.startswith("D links"))
+    titles = [title.text or "" for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    stubs = sorted(int(text.split(": ")[1].split()[0]) for text in titles if text.startswith("D links"))
     assert stubs == sorted([4, 2, 3, 3, 3, 3, 3, 3] * 4)  # 24 peers dealt over 8 hosts, seen from class 1
-    saturated = [text for text in told if text.startswith("L-local") and text.endswith("100 %")]
+    saturated = [text for text in titles if text.startswith("L-local") and text.endswith("100 %")]
     assert saturated
     assert all("octants 0 and" in text for text in saturated)  # to the host of four
     assert (
@@ -98,13 +98,13 @@ def test_shapes_without_a_drawing_have_none() -> None:
 @pytest.mark.slow
 def test_heat_has_one_cell_a_class_and_size(shown: Overview) -> None:
     drawn = ET.fromstring(svg.heat(shown.maps, "supernodes"))  # noqa: S314 - our own text
-    told = [t.text or "" for t in drawn.iter("{http://www.w3.org/2000/svg}title") if t.text]
-    assert "25 supernodes: L-local 100 % of its capacity" in told
-    assert len(told) == sum(len(found.classes) for found in shown.maps.values())
+    titles = [t.text or "" for t in drawn.iter("{http://www.w3.org/2000/svg}title") if t.text]
+    assert "25 supernodes: L-local 100 % of its capacity" in titles
+    assert len(titles) == sum(len(found.classes) for found in shown.maps.values())
 
 
 @pytest.mark.parametrize(("sizes", "holds"), [((9, 17), "17 supernodes: D"), ((9,), "D links of octant")])
-def test_a_drawing_stands_alone(shown: Overview, sizes: tuple[int, ...], holds: str) -> None:
+def test_a_drawing_needs_no_other_file(shown: Overview, sizes: tuple[int, ...], holds: str) -> None:
     alone = svg.drawing({size: shown.maps[size] for size in sizes}, "supernodes")
     assert holds in alone
     assert ET.fromstring(alone).find("{http://www.w3.org/2000/svg}style") is not None  # noqa: S314 - our own text

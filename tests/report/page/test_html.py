@@ -98,7 +98,7 @@ def test_the_style_has_every_colour_in_both_schemes() -> None:
         ("", ("", "")),
     ],
 )
-def test_a_share_stands_out_where_a_text_begins_with_it(text: str, parted: tuple[str, str]) -> None:
+def test_a_share_at_the_beginning_of_a_text_is_emphasised(text: str, parted: tuple[str, str]) -> None:
     assert html.leading_share(text) == parted
 
 
@@ -138,7 +138,7 @@ def test_parts_of_a_bar_lie_one_after_the_other_and_end_at_the_whole() -> None:
     assert [numbers(svg, name, "part-1") for name in ("x", "width")] == [[75], [25]]
 
 
-def test_a_picture_stands_there_for_each_width_with_its_table_and_as_files() -> None:
+def test_a_picture_is_included_for_each_width_with_its_table_and_as_files() -> None:
     section = parts("picture(one)", one=PICTURE)
     assert re.findall(r'<svg[^>]* class="chart w(\d+)', section) == ["780", "358"]
     assert section.count("<tr>") == 4

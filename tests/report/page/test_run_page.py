@@ -96,7 +96,7 @@ def test_every_run_has_a_page(name: str) -> None:
     assert {target for target in re.findall(r'href="#([^"]+)"', made) if not target.startswith("figure-")} <= set(named)
 
 
-def test_what_the_first_screen_says_stands_there_once_and_in_its_order() -> None:
+def test_texts_of_the_first_screen_are_on_the_page_once_and_in_its_order() -> None:
     said = text_of(run_page.render(report_of(RUNS["six launches"](), screens.SCREEN)))
     place = 0
     for text in said_by(screens.SCREEN):
@@ -156,7 +156,7 @@ def disturbed(lost: int) -> Summary:
     ("lost", "ends", "launches", "said"),
     [
         (5, "one launch", "1 of 6", "1 of 6 launches, no interval"),
-        (6, "none counts", "0 of 6", "none of 6 launches counts: each lost over half of its time"),
+        (6, "none valid", "0 of 6", "none of 6 launches is valid: each lost over half of its time"),
     ],
 )
 def test_launches_that_lost_most_of_their_time_do_not_count(lost: int, ends: str, launches: str, said: str) -> None:
@@ -199,7 +199,7 @@ def test_values_of_several_sorts_have_letters_that_say_what_their_ends_are() -> 
     assert re.match(r"95 % interval for the median over \d+ launches", said[1])
 
 
-@pytest.mark.parametrize(("name", "grade"), [("all not measurable", "not measurable"), ("wrong answers", "wrong")])
+@pytest.mark.parametrize(("name", "grade"), [("all not measurable", "not measurable"), ("wrong results", "wrong")])
 def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
     for body in rows(run_page.render(report_of(RUNS[name]()))).values():
         row = body.partition('<tr class="inside">')[0]
@@ -208,9 +208,9 @@ def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
         assert "is the limit" not in row
 
 
-def test_a_wrong_answer_has_no_speed() -> None:
-    made = run_page.render(report_of(RUNS["wrong answers"]()))
-    assert "wrong answer: sum of the array: 3 &gt; 1e-09" in made
+def test_a_wrong_result_has_no_speed() -> None:
+    made = run_page.render(report_of(RUNS["wrong results"]()))
+    assert "wrong result: sum of the array: 3 &gt; 1e-09" in made
     assert "93.8" not in text_of(made)
 
 

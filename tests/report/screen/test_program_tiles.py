@@ -1,6 +1,7 @@
-"""The first screen of a run of a user's program: what it took, beside the last run, and where it was."""
+"""The first screen of a run of a user's program: its times, those of the last run, and its placement."""
 
 import datetime
+import json
 import re
 import shlex
 from dataclasses import replace
@@ -13,8 +14,10 @@ from fake_run import GIB, machine
 from octant.analysis.compare import compare
 from octant.analysis.summary import Summary
 from octant.program import ProgramValue
+from octant.report import claims
 from octant.report.charts.pictures import pictures
 from octant.report.comparison import statements
+from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.report.screen.answer import Tile
 from octant.report.screen.first_screen import RunReport, first_screen
@@ -22,6 +25,7 @@ from octant.report.screen.tiles import answer_text, tiles
 from octant.report.tables import text
 from octant.units import NARROW
 from program_run import BEGUN, RankSeen, Seen, launches, program_summary, request_of
+from reports import report_of
 
 TWO = RankSeen(user=1.9, system=0.05, cpus=(0, 1), masks=((0, 1), (0, 1)), nodes={"0": 3 * GIB}, huge=GIB)
 ONE = Seen(ranks=[TWO], memory=int(3.2 * GIB))
@@ -44,6 +48,17 @@ def shown(summary: Summary) -> dict[str, Tile]:
 
 def of_one(root: Path, seen: Seen = ONE, **changes: Any) -> Summary:
     return program_summary(root, changes.pop("request", request_of()), [launches(seen)], **changes)
+
+
+def test_cpu_utilisation_is_in_percent_in_tables_and_a_number_in_exports(tmp_path: Path) -> None:
+    summary = of_one(tmp_path)
+    found = summary.figure(summary.figures[0], "CPU utilisation")
+    assert found is not None
+    texts = claims.figure_texts(found)
+    assert (texts.number, texts.unit) == ("97.5", "%")
+    figures = json.loads(tidy.as_json(report_of(summary)))["figures"]
+    (row,) = [one for one in figures if one["metric"] == "CPU utilisation"]
+    assert (row["unit"], row["median"]) == ("1", pytest.approx(0.975))
 
 
 def test_one_cell_has_time_memory_processors_lost_time_and_placement(tmp_path: Path) -> None:
@@ -96,13 +111,13 @@ def test_the_answer_is_a_sentence(tmp_path: Path) -> None:
     assert [figure.name for figure in several.figures][:2] == ["solve, n 1, s static", "solve, n 1, s guided"]
 
 
-def test_a_wrong_answer_has_no_speed(tmp_path: Path) -> None:
+def test_a_wrong_result_has_no_speed(tmp_path: Path) -> None:
     wrong = replace(ONE, checks={"residual: difference from 0": (1.0, 1e-9)})
     summary = of_one(tmp_path, wrong)
     assert shown(summary)["Wall time"].number == "wrong result"
     assert "took" not in answer_text(summary, tiles(summary))
     first = first_screen(summary)
-    assert first.findings[0].rule == "wrong answers"
+    assert first.findings[0].rule == "wrong results"
     assert "no performance" not in first.findings[0].body.lower(), "the table of reliability states it"
     assert any("No performance is reported" in row.so for row in first.reliability.rows)
 

@@ -1,5 +1,6 @@
 """How far a page can be believed: its grade, its sentence, and the rows behind it."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from octant.advice.findings import findings
 from octant.analysis.summary import Summary, summarise
 from octant.record import RankTimes
 from octant.report import claims
-from octant.report.screen.answer import Tile
+from octant.report.screen.answer import Reliability, Tile
 from octant.report.screen.reliability import page_grade, reliability
 from octant.report.screen.tiles import tiles
-from octant.stats.grades import GradeName
+from octant.stats.grades import GRADE_NAMES, GradeName
 from octant.store import Store
+from paths import ROOT
 from screen_run import SCREEN, WORKLOADS, rates, run_of, spread, summary_of
 
 
@@ -37,6 +39,13 @@ def said(summary: Summary) -> dict[str, tuple[str, str]]:
 def test_the_page_is_as_good_as_its_worst_tile(grades: list[GradeName], whole: GradeName) -> None:
     shown = [Tile("x", "y", number="1", grade=grade) for grade in grades]
     assert page_grade([*shown, Tile("z", "", missing="no MPI")]) == whole
+
+
+@pytest.mark.parametrize("grade", GRADE_NAMES)
+def test_the_printed_word_is_a_grade_of_the_glossary(grade: GradeName) -> None:
+    glossary = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    (row,) = re.findall(r"^- \*\*grade\*\*: (.*?)\.", glossary, re.MULTILINE)
+    assert Reliability(grade, "", ()).word in re.split(", (?:or )?", row)
 
 
 def lossy(share: float) -> Summary:
@@ -99,7 +108,7 @@ def test_one_and_two_launches_are_no_interval() -> None:
     assert "Two launches are too few for an interval." in reliability(two, tiles(two)).text
 
 
-def test_a_wrong_answer_and_an_unclear_one_come_first() -> None:
+def test_a_wrong_result_and_an_unclear_one_come_first() -> None:
     wrong = summary_of(rates([90e9] * 6, passed=False))
     assert reliability(wrong, tiles(wrong)).text.startswith(
         "Peak failed verification, so no performance is reported for it."
@@ -131,8 +140,8 @@ def test_four_sessions_on_a_machine_say_how_much_they_differ(tmp_path: Path) -> 
     for number, factor in enumerate(factors):
         run = run_of(rates([90e9 * factor] * 6), screen=SCREEN)
         at = f"2026-11-2{number + 1}T21:45:30+00:00"
-        told = replace(run, started=at, id=f"2026112{number + 1}-214530-0000", folder=tmp_path / f"{number}")
-        write_run(told, tmp_path)
+        dated = replace(run, started=at, id=f"2026112{number + 1}-214530-0000", folder=tmp_path / f"{number}")
+        write_run(dated, tmp_path)
     store = Store(tmp_path)
     last = summarise(store.read(store.ids()[-1]), WORKLOADS, all_metrics=True)
     third = Store(tmp_path / "three")

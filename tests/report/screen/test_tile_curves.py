@@ -94,7 +94,7 @@ def test_a_time_has_no_half_of_the_best() -> None:
 def test_a_level_is_of_measurable_points() -> None:
     levels = {48 * KIB: 2.0, 2 * MIB: 7.0, 10**12: 180.0}
     summary = ladder({size: of(size, levels) for size in SIZES})
-    bad = Caveat("request not met", Grade.INVALID, "NOT AS ASKED")
+    bad = Caveat("request not met", Grade.INVALID, "NOT AS REQUESTED")
     figures = tuple(
         replace(one, launches=tuple(replace(launch, caveats=(bad,)) for launch in one.launches)) if i > 7 else one
         for i, one in enumerate(summary.figures)

@@ -24,7 +24,7 @@ LOST = DeclaredTile(
 )
 
 
-def beside(ns: Sequence[Sequence[float]], n: int = 2) -> list[Point]:
+def side_by_side(ns: Sequence[Sequence[float]], n: int = 2) -> list[Point]:
     """A launch for each row, with a rank on each core that takes so many ns."""
     return [
         point(
@@ -46,7 +46,7 @@ def balance(*groups: Sequence[Point]) -> Tile:
 def test_a_core_that_is_always_slower_is_named_with_its_ratio() -> None:
     slower = [(100_000 + 300 * (i % 3), 112_000 + 200 * (i % 2)) for i in range(6)]
     even = [(100_000 + 900 * (i % 2), 100_300) for i in range(6)]
-    tile = balance(beside(slower), beside(even, n=3))
+    tile = balance(side_by_side(slower), side_by_side(even, n=3))
     assert (tile.number, tile.unit) == ("89.5", "% of fastest")
     assert tile.of == "core 1 is slower than core 0 in Loop, n 2; detected in 1 of 2 tests"
     assert tile.bar is not None
@@ -58,9 +58,9 @@ def test_a_core_that_is_always_slower_is_named_with_its_ratio() -> None:
     assert len(tile.strip.counted) == 6
 
 
-def test_cores_that_cannot_be_told_apart_are_even_within_what_could_hide() -> None:
+def test_cores_without_a_detected_difference_are_even_within_the_detectable_one() -> None:
     """The medians of the launches differ; the ratio is not shown as if it were the cores'."""
-    tile = balance(beside([(100_000, 100_000 * (1.1 if i % 2 else 0.92)) for i in range(6)]))
+    tile = balance(side_by_side([(100_000, 100_000 * (1.1 if i % 2 else 0.92)) for i in range(6)]))
     assert tile.number == "even"
     assert tile.unit.startswith("within 1")
     assert tile.bar is None
@@ -69,9 +69,9 @@ def test_cores_that_cannot_be_told_apart_are_even_within_what_could_hide() -> No
 
 
 def test_places_need_four_launches_and_two_cores() -> None:
-    few = balance(beside([(100_000, 112_000)] * 3))
+    few = balance(side_by_side([(100_000, 112_000)] * 3))
     assert few.missing == "too few valid launches to compare: 3 of 4 required"
-    assert balance(beside([(100_000,)] * 6)).missing == "one core, nothing to compare"
+    assert balance(side_by_side([(100_000,)] * 6)).missing == "one core, nothing to compare"
 
 
 def noise(shares: Sequence[float]) -> Summary:

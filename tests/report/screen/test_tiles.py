@@ -75,7 +75,7 @@ def test_few_launches_are_said_to_be_few() -> None:
     assert one.grade == "note"
 
 
-def test_a_wrong_answer_has_no_speed_and_no_share() -> None:
+def test_a_wrong_result_has_no_speed_and_no_share() -> None:
     tile = peak(spread(90e9, 0.01), passed=False)
     assert (tile.number, tile.unit, tile.grade) == ("wrong result", "", "wrong")
     assert tile.interval == "failed verification: compared with the plain loop: 1 > 1e-12"
@@ -151,13 +151,17 @@ def test_declared_tiles_are_those_of_the_run() -> None:
 
 def test_programs_read_the_same_first_screen() -> None:
     summary = summary_of(rates(spread(90e9, 0.05)))
-    told = json.loads(tidy.as_json(report_of(summary)))["first_screen"]
+    exported = json.loads(tidy.as_json(report_of(summary)))["first_screen"]
     tile = tiles(summary)[0]
-    assert told["answer"] == "Two cores computed at 90 Gflop/s."
-    assert (told["tiles"][0]["number"], told["tiles"][0]["unit"]) == (tile.number, tile.unit)
-    assert told["tiles"][0]["strip"]["middle"] == pytest.approx(90e9, rel=0.01)
-    assert told["reliability"]["grade"] == "note"
-    assert [row["what"] for row in told["reliability"]["rows"]][:3] == ["CPU time lost", "Launches", "Other sessions"]
+    assert exported["answer"] == "Two cores computed at 90 Gflop/s."
+    assert (exported["tiles"][0]["number"], exported["tiles"][0]["unit"]) == (tile.number, tile.unit)
+    assert exported["tiles"][0]["strip"]["middle"] == pytest.approx(90e9, rel=0.01)
+    assert exported["reliability"]["grade"] == "note"
+    assert [row["what"] for row in exported["reliability"]["rows"]][:3] == [
+        "CPU time lost",
+        "Launches",
+        "Other sessions",
+    ]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

@@ -131,18 +131,18 @@ def test_caveats_of_rows_limit_the_reliability_and_are_named(study: Study) -> No
     text = STUDY.partition("[[findings]]")[0]
     clean, lossy = study(1.0, text=text), study(1.0, text=text, lost=lambda pages: 0.06 if pages == "thp" else 0.0)
     assert reliability(clean) == Reliability("reliable", "No caveats.", ())
-    assert report.report_text(clean).count("Reliability: good. No caveats.") == 1, "the word of the first screen"
+    assert report.report_text(clean).count("Reliability: reliable. No caveats.") == 1, "the grade of the glossary"
     found = reliability(lossy)
     assert found.grade == "limited"
     assert found.text.endswith("1 of 2 values has caveats: lost time.")
 
 
-def test_a_slower_setting_beside_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
+def test_a_slower_setting_next_to_one_without_a_verdict_hides_no_negative_gain(study: Study) -> None:
     found = study(0.8, text=STUDY.partition("[[findings]]")[0])
-    (place, told), *_ = found.baseline_verdicts.items()
-    open_one = replace(told, word="insufficient data", speed=None)
+    (place, verdict), *_ = found.baseline_verdicts.items()
+    open_one = replace(verdict, word="insufficient data", speed=None)
     mixed = replace(found)
-    mixed.__dict__["baseline_verdicts"] = {place: told, (place[0], "other"): open_one}
+    mixed.__dict__["baseline_verdicts"] = {place: verdict, (place[0], "other"): open_one}
     assert answer(mixed).startswith(
         "On this machine, no setting is shown to be better than which a; some have too few rounds"
     )
@@ -169,7 +169,7 @@ def test_a_setting_that_costs_another_measure_says_so_first_and_comes_last(where
     ]
 
 
-def test_what_a_setting_costs_elsewhere_on_the_same_axis_is_told(where: Store, tmp_path: Path) -> None:
+def test_the_cost_of_a_setting_elsewhere_on_the_same_axis_is_stated(where: Store, tmp_path: Path) -> None:
     def rate(launch: Launch, point: Mapping[str, str]) -> float:
         gain = {"1MiB": 0.2, "2MiB": 1.5}[point["bytes"]] if "pages" in launch.request.knobs else 1.0
         return 10e9 * gain * math.exp(QUIET * NOISE[launch.repeat % 6])

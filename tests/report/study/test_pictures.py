@@ -71,7 +71,7 @@ def along(where: Store, tmp_path: Path, picture: str = "curve", name: str = "min
     return fake_study.outcome_of(fake_study.run(where, str(mine), machine(), answer, repeats=1))
 
 
-def test_each_machine_stands_against_its_own_baseline(where: Store) -> None:
+def test_each_machine_is_shown_relative_to_its_own_baseline(where: Store) -> None:
     found = half_of_published(where)
     (picture,) = pictures(found)
     (panel,) = picture.panels
@@ -80,8 +80,8 @@ def test_each_machine_stands_against_its_own_baseline(where: Store) -> None:
     assert there.role == "published"
     published = [56830, 56564, 122409, 122474, 117082, 117065]
     assert there.x == pytest.approx([value / published[0] for value in published])
-    beside = dict(zip(ours.y, ours.x, strict=True))
-    assert [beside[row] for row in there.y] == pytest.approx(there.x, rel=1e-3), "half as fast, and the same ratios"
+    by_row = dict(zip(ours.y, ours.x, strict=True))
+    assert [by_row[row] for row in there.y] == pytest.approx(there.x, rel=1e-3), "half as fast, and the same ratios"
     assert len(ours.x) == 8  # memory alone and threads were not published; pages of the pool are absent here
     assert all(low <= x <= high for low, x, high in zip(ours.low, ours.x, ours.high, strict=True))
     named = dict(panel.y.ticks)
@@ -168,7 +168,7 @@ def test_rows_take_the_values_of_an_axis_one_by_one(where: Store, tmp_path: Path
     labels = [label for _, label in picture.panels[0].y.ticks]
     assert labels[:4] == ["small, 64KiB", "small, 1MiB", "small, 16MiB", "large, 64KiB"]
     assert picture.panels[0].series[0].x == pytest.approx([1, 1, 1, 80, 80, 80], rel=1e-3), "each at its own size"
-    assert picture.panels[0].x.ends[1] < 80, "an arrow stands for what is beyond"  # type: ignore[index]
+    assert picture.panels[0].x.ends[1] < 80, "an arrow represents values beyond"  # type: ignore[index]
 
 
 def test_what_was_not_measured_is_said_in_its_row(where: Store) -> None:
@@ -190,7 +190,7 @@ def test_without_a_baseline_here_values_stand_and_no_ratio(where: Store) -> None
     assert "10.0 GB/s" in picture.panels[0].columns[0].texts
 
 
-def test_published_ratios_stand_beside_the_model_where_no_value_was_published() -> None:
+def test_published_ratios_are_shown_with_the_model_if_no_value_was_published() -> None:
     """Of a pair under contention the document states ratios of one scenario to the next only."""
     (picture,) = pictures(outcome.outcome_of_model("mpi-bidirectional-contention"))
     labels = {place: label.partition(":")[0] for place, label in picture.panels[0].y.ticks}
@@ -202,7 +202,7 @@ def test_published_ratios_stand_beside_the_model_where_no_value_was_published() 
 
 
 def test_every_study_with_a_table_of_the_catalogue_shows_it() -> None:
-    """Beside ours, as values or as ratios, or as a table of its own."""
+    """Next to ours, as values or as ratios, or as a table of its own."""
     for name in file.names():
         study = file.load(name)
         if study.is_published:  # its results are the values themselves

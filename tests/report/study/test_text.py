@@ -27,7 +27,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(tmp_path / "store")
 
 
-def test_the_published_table_stands_beside_ours(where: Store) -> None:
+def test_the_published_table_is_shown_with_ours(where: Store) -> None:
     node = machine(packages=4, cores=8, smt=4, name="like a Power 755")
     run = fake_study.run(where, "stream-affinity-pages", node, lambda launch, _: fake_study.as_published(launch))
     text = report.report_text(fake_study.outcome_of(run))
@@ -73,6 +73,23 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
     )
 
 
+def test_notes_list_every_caveat_of_each_row(where: Store, tmp_path: Path) -> None:
+    begun = outcome.begin(where, curve_study(tmp_path), machine(), seed=1, repeats=4)
+    with begun.records.open("a") as records:
+        for launch in begun.launches:
+            lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
+            records.writelines(f"{line}\n" for line in lines)
+    found = fake_study.outcome_of(where.read(begun.id))
+    assert found.run is not None
+    every = [one.text for curve in found.values.by_cell.values() for value in curve.values() for one in value.caveats]
+    assert len(set(every)) > 1, "a row has several caveats"
+    text = report.report_text(found, notes=True)
+    assert " more)" not in text
+    assert f"  all caveats: octant study report {found.run.id} --notes\n" in report.report_text(found)
+    assert sum(text.count(f": {one}\n") for one in set(every)) == len(every)
+    assert "  a 2MiB: oversubscription: there are more threads than hardware threads\n" in text
+
+
 def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(
@@ -108,7 +125,7 @@ def test_a_level_that_alone_was_measured_has_its_column(where: Store, tmp_path: 
     assert any(line.split()[:2] == ["b", "10.0"] for line in lines)
 
 
-def test_tests_of_one_finding_share_its_statement_and_a_reason_stands_once(where: Store) -> None:
+def test_tests_of_one_finding_share_its_statement_and_a_reason_is_printed_once(where: Store) -> None:
     run = fake_study.run(where, "task-placement", machine(), lambda *_: 10e9)
     text = " ".join(report.report_text(fake_study.outcome_of(run)).split())
     assert text.count("Accumulating tasks") == 1
@@ -174,7 +191,7 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     assert left_out or [cell["launches"] for cell in said["cells"]] == [3, 3]
     (finding,) = said["findings"]
     assert finding["status"] == "cannot be tested here"
-    assert "fault-injection build" in finding["why"]  # the kernels of the tests can be told to fail
+    assert "fault-injection build" in finding["why"]  # the kernels of the tests can be made to fail
     again = octant("study", "report", "mine", "--json")
     assert json.loads(again.stdout) == said
     shown = octant("study", "report", said["run"])
@@ -197,9 +214,9 @@ def test_no_view_of_a_study_states_an_interval_that_says_nothing(where: Store, t
             return 1e9 * math.exp(spread * (2 * launch.repeat if is_b else -launch.repeat))
 
         found = fake_study.outcome_of(fake_study.run(where, str(mine), machine(), rate, repeats=4))
-        told = json.loads(report.report_json(found))
-        ends = [(cell["low"], cell["high"]) for cell in told["cells"]]
-        ends += [(one["here"][0], one["here"][2]) for one in told["findings"] if one["here"]]
+        exported = json.loads(report.report_json(found))
+        ends = [(cell["low"], cell["high"]) for cell in exported["cells"]]
+        ends += [(one["here"][0], one["here"][2]) for one in exported["findings"] if one["here"]]
         return report.report_text(found), markup.unescape(study_page.render(found)), ends
 
     text, page, ends = of(0.02)
@@ -238,6 +255,6 @@ def test_every_view_of_a_study_says_what_its_brackets_are(
         assert f"here: {here}" in view
         assert (f"× baseline: {ratio}" in view) == bool(ratio)
         assert (f"in brackets: {ratio}" in view) == bool(ratio)
-    told = json.loads(report.report_json(found))
-    assert all(cell["claim"].startswith(here) for cell in told["cells"])
-    assert all(one["here_is"].startswith(ratio) for one in told["findings"])
+    exported = json.loads(report.report_json(found))
+    assert all(cell["claim"].startswith(here) for cell in exported["cells"])
+    assert all(one["here_is"].startswith(ratio) for one in exported["findings"])

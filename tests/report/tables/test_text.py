@@ -68,7 +68,7 @@ def test_sizes_that_a_launch_swept_are_named_as_people_read_them() -> None:
     assert [summary._value_text("bytes", value) for value in ("0", "1000000", "1GiB")] == ["0 B", "1000000", "1GiB"]
 
 
-def test_no_column_stands_empty_where_no_figure_has_a_limit() -> None:
+def test_no_column_is_empty_if_no_figure_has_a_limit() -> None:
     run = fake_run()
     assert "of limit" in shown(run, 200)
     unlimited = dataclasses.replace(run, points=tuple(p for p in run.points if p.workload == "node/noise"))
@@ -86,7 +86,7 @@ def test_repeated_launches_are_one_row_that_says_so() -> None:
     assert page.count("8 B, hot buffers") == 1
 
 
-def test_a_wrong_answer_has_no_speed() -> None:
+def test_a_wrong_result_has_no_speed() -> None:
     run = fake_run()
     wrong = (Result("sum of the array", 3.0, "1", 1e-9), Result("iterations", 42.0))
     page = shown(dataclasses.replace(run, points=tuple(dataclasses.replace(p, results=wrong) for p in run.points)), 120)

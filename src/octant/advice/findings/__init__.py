@@ -57,7 +57,7 @@ class RuleResult:
 class Review:
     """Results of all rules for a run."""
 
-    findings: tuple[RunFinding, ...] = ()  # wrong answers, what spoils belief, then by gain
+    findings: tuple[RunFinding, ...] = ()  # wrong results, unreliable measurements, then by gain
     passed: tuple[str, ...] = ()  # the checks that passed, a sentence each
     broken: tuple[Broken, ...] = ()  # unusable rules, and rules that raised an error
 

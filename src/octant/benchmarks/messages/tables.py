@@ -362,7 +362,7 @@ def _fixed(value: float | None, unit: float, digits: int = 2) -> str:
 
 
 def _mark(row: MessageRow) -> str:
-    return "  WRONG ANSWER" if row.wrong else f"  {UNMEASURABLE}" if row.invalid else " *" if row.caveats else ""
+    return "  WRONG RESULT" if row.wrong else f"  {UNMEASURABLE}" if row.invalid else " *" if row.caveats else ""
 
 
 def _notes_of_marks(summary: Summary, shown: Sequence[MessageTable]) -> list[str]:

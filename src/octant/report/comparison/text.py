@@ -122,8 +122,9 @@ def _values(one: Comparison) -> str:
     before, after = (value or 0.0 for value in one.values)
     base = one.figure.metric.unit
     scale, prefix = (1.0, "") if base == "1" else units.si_scale(before, 4, base)
+    scale, unit = (0.01, "%") if one.figure.metric.is_percentage else (scale, "" if base == "1" else prefix + base)
     numbers = [units.fixed_text(value / scale, units.decimals(value / scale, 4)) for value in (before, after)]
-    return f"{numbers[0]} → {numbers[1]} {'' if base == '1' else prefix + base:<7}"
+    return f"{numbers[0]} → {numbers[1]} {unit:<7}"
 
 
 def _ratio(one: Comparison) -> str:

@@ -5,13 +5,14 @@ from dataclasses import asdict
 
 from octant.advice import Diagnosis, Severity
 from octant.report.tables.layout import fill
-from octant.report.terminal import text_width
+from octant.report.terminal import styled, text_width
 
-_HEADINGS: dict[Severity, str] = {
-    "spoils": "Invalidates measurements",
-    "slows": "Reduces performance",
-    "note": "Notes",
+_HEADINGS: dict[Severity, tuple[str, str]] = {
+    "spoils": ("Invalidates measurements", "bold red"),
+    "slows": ("Reduces performance", "bold yellow"),
+    "note": ("Notes", "bold"),
 }
+"""The heading of each severity and its style."""
 
 
 def as_json(found: Diagnosis) -> str:
@@ -31,4 +32,4 @@ def as_text(found: Diagnosis) -> str:
         heading: [advice for advice in found.advice if advice.severity == severity]
         for severity, heading in _HEADINGS.items()
     }
-    return fill("machine/advice", groups=groups, broken=found.broken, width=text_width() - 10)
+    return fill("machine/advice", groups=groups, broken=found.broken, width=text_width() - 10, styled=styled)

@@ -241,7 +241,7 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
     using = f"{TITLES[inventory.library]} {inventory.version}"
     if not problems:
         return f"{checked} MPI settings checked against the {len(inventory.values)} that {using} has: nothing wrong"
-    return "\n".join(f"{'refused' if p.refused else 'no effect'}: {p.text}" for p in problems)
+    return "\n".join(one.text for one in problems)
 
 
 def as_json(words: Sequence[str], inventory: Inventory | None, problems: tuple[Problem, ...] | None) -> str:

@@ -82,12 +82,6 @@ class ReliabilityRow:
     so: str  # its consequence
 
 
-WORDS: dict[GradeName, str] = {
-    "reliable": "good", "note": "good", "limited": "limited", "not measurable": "insufficient",
-    "wrong": "wrong results",
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Reliability:
     """The reliability of a report: the worst grade of its tiles, at most two sentences, and the table behind them."""
@@ -98,8 +92,8 @@ class Reliability:
 
     @property
     def word(self) -> str:
-        """The word after "Reliability:"."""
-        return WORDS[self.grade]
+        """The grade as the glossary names it, printed after "Reliability:"."""
+        return "wrong result" if self.grade == "wrong" else self.grade
 
 
 def launch_strip(figure: Figure) -> Strip | None:

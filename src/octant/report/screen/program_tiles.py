@@ -159,7 +159,7 @@ class ProgramTiles:
             return Tile(name, used, missing="the hardware threads that it may use were not read back")
         occupied = most_occupied(figure.points)
         number = len(occupied.hardware_threads) if occupied else 0
-        texts = claims.value_texts(figure.value, "1", share=True)
+        texts = claims.figure_texts(figure)
         what = f"of {counted(number, 'hardware thread')}{self._of(figure)}"
         tile = self.tile_of(DeclaredTile(name, what, ()), figure)
         ends = f"{texts.ends}{claims.NARROW}%" if texts.ends else ""

@@ -163,7 +163,7 @@ def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile
     bar, of = None, ""
     share, best = figure.of_limit, figure.at_limit
     if declared.bar == "limit" and share is not None and best is not None and figure.limit:
-        limit = claims.quantity(best, figure.metric.unit, figure.metric.is_share)
+        limit = claims.quantity(best, figure.metric.unit, figure.metric.is_percentage)
         source = figure.limit.source.partition(";")[0]
         bar, of = ShareBar("limit", (("of limit", share),)), f"{claims.percent(share)} of {limit} ({source})"
     elif declared.compared:

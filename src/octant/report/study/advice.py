@@ -63,7 +63,7 @@ def _step(rule: str, part: str, lines: tuple[str, ...], effect: float = 0.0, **v
 
 def _spoiled(outcome: Outcome) -> Iterator[RunFinding]:
     if wrong := outcome.values.wrong:
-        yield _step("wrong answer", "wrong", ("octant doctor",), number=len(wrong), first=wrong[0])
+        yield _step("wrong result", "wrong", ("octant doctor",), number=len(wrong), first=wrong[0])
     if outcome.run is not None and not outcome.run.complete:
         yield _step("incomplete", "incomplete", (resume_line(outcome.run),), left=len(outcome.run.remaining()))
 

@@ -108,10 +108,14 @@ def _measure_text(study: Study, name: str) -> str:
     return f"{measure.workload or measure.model or command} {settings}{axis}{links}"
 
 
-def report_text(outcome: Outcome) -> str:
-    """Return the answer, the published table with ours, the verdicts, and what to do next."""
+def report_text(outcome: Outcome, notes: bool = False) -> str:
+    """Return the answer, the published table with ours, the verdicts, and what to do next.
+
+    Args:
+        notes: list all caveats of each row below its table, informational ones included.
+    """
     width, found = max(60, screen_columns(WIDTH)), reliability(outcome)
-    tables = [_table_text(outcome, measure) for measure in outcome.study.measures if places(outcome, measure)]
+    tables = [_table_text(outcome, measure, notes) for measure in outcome.study.measures if places(outcome, measure)]
     for table in study_rows.further_tables(outcome):
         columns = [*table.header[:-1], f">{table.header[-1]}"]
         caption = textwrap.indent(textwrap.fill(table.caption, width - 2), "  ")
@@ -145,7 +149,7 @@ def absent_texts(outcome: Outcome) -> list[str]:
     return [f"{reason}: {'; '.join(cells[:3])}{more[reason]}" for reason, cells in reasons.items()]
 
 
-def _table_text(outcome: Outcome, measure: str) -> str:
+def _table_text(outcome: Outcome, measure: str, notes: bool) -> str:
     """Return the table, with bars where they fit; each row names its worst caveat, whose text is below the table."""
     columns, rows = study_rows.columns_and_rows(outcome, measure)
     found = places(outcome, measure)
@@ -162,13 +166,21 @@ def _table_text(outcome: Outcome, measure: str) -> str:
     shown = _table(measure, columns, rows, bars)
     if bars and console(10 * WIDTH).measure(shown).maximum > screen_columns(WIDTH):
         shown = _table(measure, columns, rows, [])
-    notes = [f"[ ] {text}" for text in study_rows.ends_texts(outcome, measure)]
-    notes += [f"[ ] {study_rows.MODEL_ENDS}"] * ("model" in columns)
+    below = [f"[ ] {text}" for text in study_rows.ends_texts(outcome, measure)]
+    below += [f"[ ] {study_rows.MODEL_ENDS}"] * ("model" in columns)
     if any(is_invalid(place.ours) for place in found):
-        notes.append(f"Not as requested, or not measurable: see the caveats; {study_rows.UNSURE_RATIOS}")
-    for kind, those in texts.items():
-        notes.append(f"{kind}: {those[0]}" + f" (and {len(those) - 1} more)" * (len(those) > 1))
-    return "\n".join([render(shown), *(f"  {note}" for note in notes)])
+        below.append(f"Not as requested, or not measurable: see the caveats; {study_rows.UNSURE_RATIOS}")
+    if notes:
+        labels = [" ".join(cells[: columns.index("here")]) or measure for cells in rows]
+        for label, place in zip(labels, found, strict=True):
+            below += [f"{label}: {one.kind}: {one.text}" for one in (place.ours.caveats if place.ours else ())]
+    else:
+        for kind, those in texts.items():
+            below.append(f"{kind}: {those[0]}" + f" (and {len(those) - 1} more)" * (len(those) > 1))
+        if sum(len(place.ours.caveats) for place in found if place.ours) > len(texts):
+            name = outcome.run.id if outcome.run else outcome.name
+            below.append(f"all caveats: octant study report {name} --notes")
+    return "\n".join([render(shown), *(f"  {text}" for text in below)])
 
 
 def _table(measure: str, columns: list[str], rows: list[list[str]], bars: list[str]) -> Table:

@@ -36,7 +36,7 @@ class FigureRow:
     number: int  # its place among the figures of the page
     name: str
     text: claims.ValueTexts
-    ends: str  # "24.28 … 24.35"; "one launch" or "none counts" where repeated launches have no ends
+    ends: str  # "24.28 … 24.35"; "one launch" or "none valid" where repeated launches have no ends
     launches: str  # "6", "5 of 6"
     strip: Strip | None
     share: str  # "92 %", "is the limit", or nothing
@@ -118,7 +118,7 @@ def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
         begun, launch = point.process.begun, made.get(id(point))
         valid = "no: lost more than half of its time"
         if launch is None:
-            valid = "no: wrong answer" if has_no_speed(figure) and not point.passed else "no: no value"
+            valid = "no: wrong result" if has_no_speed(figure) and not point.passed else "no: no value"
         elif any(one is launch for one in figure.counted):
             valid = "yes" if launch.counts else "shown: no launch lost less than half of its time"
         rows.append((

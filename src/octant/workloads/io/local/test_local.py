@@ -1,4 +1,4 @@
-"""Figures by hand; every mode and engine, each fault in each, what a disk refuses, and files that nobody finds."""
+"""Metrics computed by hand; each mode, engine and fault; errors of a disk; removal of the files."""
 
 import contextlib
 import os
@@ -101,7 +101,7 @@ def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
     assert figure(WORKLOAD, [found], "overlap").value is None
 
 
-def test_a_file_alone_and_beside_computing() -> None:
+def test_a_file_is_written_alone_and_during_computation() -> None:
     phases = (("pure", 3_000_000), ("compute", 2_000_000), ("overlapped", 4_000_000), ("sequential", 6_000_000))
     lanes = (lane([15_000_000] * 8), *(phase(name, ns) for name, ns in phases))
     found = point("steps", counts={"blocks": 4, "bytes_read": 6_000_000}, lanes=lanes)
@@ -167,7 +167,7 @@ def test_calls_that_move_a_part_are_repeated_and_threads_stand_in_for_io_uring(
     assert done.code == 0, done.stderr
     assert len(done.points) == 5
     assert done.points[-1].notes["engine"] == "threads; io_uring: Operation not permitted"
-    steps = [1, 0, 1, 3, 0]  # syncs of one step, by pattern: writing alone, beside other work, and in turn with it
+    steps = [1, 0, 1, 3, 0]  # syncs per step and pattern: writes alone, overlapped with and alternating with other work
     measured = [len(found.read().series[0].values) for found in done.points]
     assert len(Path(environment["SYNCS"]).read_text()) >= sum(map(mul, measured, steps))
 

@@ -35,7 +35,7 @@ def times(us: list[float], rank: int = 0, name: str = "step", preempted: frozens
     return Series(Head(name, rank), np.asarray(us) * 1000, preempted=preempted)
 
 
-def test_overlap_is_the_share_of_the_shorter_that_went_on_beside_the_other() -> None:
+def test_overlap_is_the_overlapped_share_of_the_shorter_part() -> None:
     assert overlap_of(1.0, 1.0, 2.0) == 0
     assert overlap_of(1.0, 2.0, 2.0) == 1
     assert overlap_of(1.0, 3.0, 3.5) == pytest.approx(0.5)
@@ -44,7 +44,7 @@ def test_overlap_is_the_share_of_the_shorter_that_went_on_beside_the_other() -> 
     assert imb_overlap_of(1.0, 1.0, 2.5) == 0
 
 
-def test_the_time_beside_computing_is_that_of_the_call_alone() -> None:
+def test_the_time_during_computation_is_that_of_the_call_alone() -> None:
     phases = [
         times([at], rank, f"phase/{name}")
         for rank in (0, 1)

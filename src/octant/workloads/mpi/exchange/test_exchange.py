@@ -53,7 +53,7 @@ def test_a_pair_alone_is_traffic_of_the_network_model() -> None:
     assert WORKLOAD.traffic is not None
     several = WORKLOAD.traffic(machine(), two_pairs())
     assert isinstance(several, Traffic)
-    assert not several.of_link  # what one pair gets beside others is not what a link carries
+    assert not several.of_link  # one pair among several does not use the whole link
     alone = point(
         "steps", knobs={"mode": "cold"}, lanes=(lane([1000] * 9),), counts={"messages": 2, "bytes_sent": 16}, ranks=2
     )
@@ -143,7 +143,7 @@ def test_a_rank_that_is_switched_out_once_does_not_end_the_search(run_kernel: Ke
 
 
 @pytest.mark.mpi
-def test_what_one_rank_alone_lacks_while_it_works_ends_the_job(run_kernel: KernelRuns) -> None:
+def test_a_shortage_on_one_rank_during_the_work_ends_the_job(run_kernel: KernelRuns) -> None:
     """The other waits in a collective; to free windows both would be needed."""
     done = run_kernel("exchange", "protocol=put-flush,sendrecv", *TINY, fault="lack:1")
     assert done.code == 1, done.stderr

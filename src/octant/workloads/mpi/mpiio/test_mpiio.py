@@ -1,4 +1,4 @@
-"""Bandwidths with and without the sync, all 37 patterns, each fault in each, and files that nobody finds afterwards."""
+"""Bandwidths with and without the sync, all 37 patterns, each fault in each, and the removal of the files."""
 
 import contextlib
 import os
@@ -65,7 +65,7 @@ def test_bandwidth_includes_the_sync_and_accepted_does_not() -> None:
     assert figure(WORKLOAD, [found], "overlap").value is None
 
 
-def test_a_nonblocking_transfer_alone_and_beside_computing() -> None:
+def test_a_nonblocking_transfer_alone_and_during_computation() -> None:
     lanes = (
         lane([9_000_000] * 8),
         phase("pure", 3_000_000),
@@ -110,7 +110,7 @@ def test_writes_are_synchronised_in_each_timed_part(run_kernel: KernelRuns, tmp_
         assert done.code == 0, done.stderr
         syncs[pattern] = len(log.read_text())
     assert syncs["p-write-indv"] - syncs["p-iread-indv"] >= 20 * 2 * 2, "two of each rank in each step"
-    assert syncs["p-iwrite-indv"] - syncs["p-iread-indv"] >= 20 * 2 * 2 * 2, "alone and beside computing"
+    assert syncs["p-iwrite-indv"] - syncs["p-iread-indv"] >= 20 * 2 * 2 * 2, "alone and during computation"
 
 
 @pytest.mark.mpi
@@ -137,7 +137,7 @@ def test_each_fault_is_found(run_kernel: KernelRuns, fault: int, check: int, nam
 
 
 @pytest.mark.mpi
-def test_blocks_whose_patterns_are_equal_are_told_apart(run_kernel: KernelRuns) -> None:
+def test_blocks_with_equal_patterns_are_distinguished(run_kernel: KernelRuns) -> None:
     """A pattern of bytes repeats after 256 blocks: the first is exchanged with that one."""
     names = [one for one in ALL if "p-write" in one]
     words = ("bytes=16", "aggregate=300", *SHORT[2:])

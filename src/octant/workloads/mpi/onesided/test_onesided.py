@@ -65,7 +65,7 @@ def test_types_and_operations_are_those_asked_for(run_kernel: KernelRuns) -> Non
     [("wrong:0", f"{ALL}"), ("wrong:1", ",".join((*MOVES, *VALUES))), ("wrong:2", ",".join(VALUES))],
     ids=["one operation is left out", "the target resets late", "put instead of accumulate"],
 )
-def test_each_fault_is_seen_and_its_place_is_told(run_kernel: KernelRuns, fault: str, patterns: str) -> None:
+def test_each_fault_is_detected_and_located(run_kernel: KernelRuns, fault: str, patterns: str) -> None:
     done = run_kernel("mpi/onesided", f"pattern={patterns}", *TINY, fault=fault)
     assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) == patterns.count(",") + 1

@@ -90,7 +90,8 @@ void Helper::work() {
 Pages::Pages(std::size_t bytes) : bytes_(bytes) {
     void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED)
-        throw octant::Refusal("cannot map " + std::to_string(bytes) + " B (out of memory); try again later");
+        throw octant::Refusal("cannot map " + std::to_string(bytes) +
+                              " B (out of memory); free some memory, then try again");
     madvise(mapped, bytes, MADV_NOHUGEPAGE);
     data_ = static_cast<std::byte*>(mapped);
 }

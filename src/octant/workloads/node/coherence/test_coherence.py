@@ -22,7 +22,7 @@ def figures(found: Point) -> dict[str, Figure]:
     return figures_of(MeasuredCell(WORKLOAD, [found], WORKLOAD.metrics))
 
 
-def test_a_pair_takes_the_median_of_its_visits_whoever_calls() -> None:
+def test_a_pair_takes_the_median_of_its_visits_in_both_directions() -> None:
     found = figures(launch())
     pairs = values_of_pairs(found["time"])
     assert len(pairs) == 16 * 15 // 2
@@ -30,7 +30,7 @@ def test_a_pair_takes_the_median_of_its_visits_whoever_calls() -> None:
     assert pairs == pytest.approx({pair: distance_ns(*pair) * 1e-9 for pair in pairs}, rel=1e-3)
 
 
-def test_the_median_pair_stands_for_all_and_the_ends_have_names() -> None:
+def test_the_median_pair_represents_all_pairs_and_the_extremes_are_named() -> None:
     middles = {name: one.value.middle for name, one in figures(launch()).items() if one.value}
     assert middles == pytest.approx({"time": 210e-9, "nearest": 7e-9, "farthest": 210e-9}, rel=1e-3)
 
@@ -51,7 +51,7 @@ def test_visits_without_marks_have_no_time_and_are_left_out() -> None:
 def test_a_record_without_pairs_has_no_such_metric() -> None:
     found = launch()
     bare = replace(found, read=lambda: Samples(found.read().series[:2]))
-    assert "lacks the data" in figures(bare)["nearest"].missing
+    assert "has no data" in figures(bare)["nearest"].missing
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def two() -> Iterator[tuple[int, int]]:
     """Two hardware threads, to which what the test starts is bound: 64 have more pairs than a short run visits."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
-        pytest.skip("one hardware thread has nobody to pass a line to")
+        pytest.skip("passing a cache line needs two hardware threads")
     os.sched_setaffinity(0, allowed[:2])
     yield allowed[0], allowed[1]
     os.sched_setaffinity(0, allowed)
@@ -94,7 +94,7 @@ def test_what_is_lost_and_who_is_elsewhere_are_seen(
     assert seen == [("pairs", [pairs])] * 3 + [("sharing", [sharing])] * 3
 
 
-def test_an_instruction_that_the_processor_lacks_is_refused_and_the_others_go_on(run_kernel: KernelRuns) -> None:
+def test_an_unsupported_instruction_is_refused_and_the_others_are_measured(run_kernel: KernelRuns) -> None:
     words = ("pattern=flush", "instruction=clflush,civac", "bytes=64KiB", "state=clean,dirty", "seconds=0.02")
     done = run_kernel("node/coherence", *words)
     assert done.code == 3

@@ -25,7 +25,7 @@ def chain(cycles: float, operation: str = "fma", form: str = "latency") -> Point
 
 
 def phases(times: Mapping[str, float], **counts: int) -> Point:
-    """Of every phase some samples, ns; 20 of each are the mark's. Beside them 1000 additions at 4 GHz."""
+    """Return a point with samples of each phase, 20 ns of each for the mark, and 1000 additions at 4 GHz."""
     every = {"additions": 250.0, **times}
     lanes = [lane([round(sum(every.values()))] * 6)]
     lanes += [lane([round(ns) + 20] * 5 + [round(9 * ns)], name=f"phase/{name}") for name, ns in every.items()]

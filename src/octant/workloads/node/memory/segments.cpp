@@ -126,7 +126,8 @@ void* run_on_thread(void* given) {
 void test_thread_stack(Round& round) {
     constexpr std::size_t bytes = 4 * stack_bytes;
     void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (address == MAP_FAILED) throw octant::Refusal("cannot map a stack (out of memory); try again");
+    if (address == MAP_FAILED)
+        throw octant::Refusal("cannot map a stack (out of memory); free some memory, then try again");
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     OnThread given{round};
@@ -138,7 +139,7 @@ void test_thread_stack(Round& round) {
     munmap(address, bytes);
     if (failed != 0)
         throw octant::Refusal("cannot start a thread with a separate stack (" + std::string(std::strerror(failed)) +
-                              "); try again");
+                              "); check the limit on processes (ulimit -u)");
     if (given.failed) std::rethrow_exception(given.failed);
 }
 

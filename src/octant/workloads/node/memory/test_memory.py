@@ -43,7 +43,7 @@ def test_what_stays_by_way(run_kernel: KernelRuns) -> None:
 
 @pytest.mark.parametrize("fault", [0, 1])
 def test_each_fault_is_found(run_kernel: KernelRuns, fault: int) -> None:
-    """A word, and a share that nobody looked at."""
+    """A wrong word, and a part that was not checked."""
     done = run_kernel("node/memory", f"pattern={','.join(WAYS)},segments", "bytes=4MiB", *SHORT, fault=f"wrong:{fault}")
     assert done.code == Exit.WRONG_ANSWER, done.stderr
     assert len(done.points) == len(WAYS) + 1

@@ -69,7 +69,7 @@ def with_pauses(pauses: dict[int, int], firsts: Sequence[int] = (0,), at_end: in
 
 
 def test_what_stops_a_lane_between_two_quanta_of_a_burst_is_lost() -> None:
-    """A stop of 600 us that takes effect before a quantum, beside 1 ms of quanta; in a quantum it counts as much."""
+    """A stop of 600 us before a quantum, and 1 ms of quanta; a stop within a quantum counts as much."""
     assert lost(with_pauses({40: 600_000})) == pytest.approx(0.375)
     assert lost(lane([*[10_000] * 99, 610_000])) == pytest.approx(0.375)
     assert lost(with_pauses({40: 300_000, 60: 300_000})) == pytest.approx(0.375)
@@ -106,7 +106,7 @@ def test_gaps_change_nothing_below_ten_microseconds_and_count_fully_above(pauses
 
 
 def test_every_lane_is_compared_with_its_own_quantum() -> None:
-    """Half of what 1.1 ms hold beyond ten quanta of 10 us, beside a lane ten times as slow that loses nothing."""
+    """Half of the time beyond ten quanta of 10 us in 1.1 ms, and a lane ten times as slow without losses."""
     assert lost(lane([10_000] * 9 + [10**6]), lane([100_000] * 10, thread=1)) == pytest.approx(990 / 2090)
 
 
@@ -115,7 +115,7 @@ def test_the_cpu_clock_says_how_much_of_the_bursts_a_thread_did_not_run() -> Non
     assert share("lost by CPU clock", point(taken=(taken,))) == pytest.approx(0.25)
     older = figure(WORKLOAD, (point(lanes=(lane([10_000] * 10),)),), "lost by CPU clock")
     assert older.launches == ()
-    assert "the record lacks the data" in older.missing
+    assert "the record has no data" in older.missing
 
 
 def test_moves_are_of_one_thread_and_second() -> None:

@@ -58,7 +58,7 @@ def test_each_thread_takes_the_largest_power_of_two_that_fits(run_kernel: Kernel
     assert len({head.thread for head in found.heads}) == 2
 
 
-def test_how_far_ahead_is_asked_for_is_as_told_or_chosen_by_all_ranks(run_kernel: KernelRuns) -> None:
+def test_the_prefetch_distance_is_as_requested_or_chosen_by_all_ranks(run_kernel: KernelRuns) -> None:
     done = run_kernel(PROGRAM, "bytes=64KiB", "prefetch=yes", "batch=256,auto", "seconds=0.01", ranks=2)
     assert done.code == 0, done.stderr
     found = {one.knobs["batch"]: one.notes["batch"] for one in done.points}
@@ -67,9 +67,9 @@ def test_how_far_ahead_is_asked_for_is_as_told_or_chosen_by_all_ranks(run_kernel
 
 
 def test_nothing_is_asked_for_ahead_of_a_plain_loop(run_kernel: KernelRuns) -> None:
-    told = run_kernel(PROGRAM, "batch=64")
-    assert told.code == Exit.NOT_SUPPORTED
-    assert "cannot use batch=64 (prefetch=no); use prefetch=yes" in told.stderr
+    refused = run_kernel(PROGRAM, "batch=64")
+    assert refused.code == Exit.NOT_SUPPORTED
+    assert "cannot use batch=64 (prefetch=no); use prefetch=yes" in refused.stderr
 
 
 def test_the_kernel_says_what_it_can_be_asked() -> None:

@@ -86,6 +86,6 @@ def test_work_is_counted_by_the_step_that_is_timed(run_kernel: KernelRuns) -> No
     ],
 )
 def test_what_has_no_meaning_is_refused(run_kernel: KernelRuns, words: tuple[str, ...], said: str, code: Exit) -> None:
-    told = run_kernel(PROGRAM, *words)
-    assert told.code == code
-    assert said in told.stderr
+    done = run_kernel(PROGRAM, *words)
+    assert done.code == code
+    assert said in done.stderr

@@ -72,7 +72,7 @@ BRIEF = ("seconds=0.001", "least=5", "samples=20", "threads=2")
 STORES = "plain,streaming,interleaved,libc,rep,best"
 
 
-def test_every_way_to_store_gives_the_same_and_touches_nothing_beside(run_kernel: KernelRuns) -> None:
+def test_every_way_to_store_gives_the_same_result_and_writes_nothing_outside(run_kernel: KernelRuns) -> None:
     """47,104 B: neither whole blocks of four pages nor whole iterations of 16 vectors."""
     words = ("kernel=load,copy,triad,write,update", f"store={STORES}", "bytes=94208", "offset=200")
     done = run_kernel("node/stream", *words, *BRIEF)

@@ -144,7 +144,7 @@ def test_relaxed_loops_call_vector_functions(kernels: Path) -> None:
     dump = ["readelf", "-p", ".comment", str(program)]
     makers = set(re.findall(r"\]\s+(\w+)", subprocess.run(dump, capture_output=True, text=True, check=True).stdout))
     if "_ZGV" not in needed and makers != {"GCC"}:
-        pytest.skip(f"no symbol _ZGV in {program.name}: its compiler ({', '.join(makers)}) is not told of libmvec")
+        pytest.skip(f"no symbol _ZGV in {program.name}: its compiler ({', '.join(makers)}) does not use libmvec")
     for name in ("exp", "expf", "log", "sin", "cosf", "pow"):
         assert re.search(rf"_ZGV[bcde]N\d+vv?_{name}\b", needed), name
 
@@ -190,7 +190,7 @@ def test_modes_and_names_of_vml(run_kernel: KernelRuns, fakes: tuple[str, str]) 
     assert len(done.failures) == 4
 
 
-def test_a_library_that_makes_small_numbers_zero_is_a_wrong_answer(
+def test_a_library_that_makes_small_numbers_zero_is_a_wrong_result(
     run_kernel: KernelRuns, fakes: tuple[str, str]
 ) -> None:
     done = run_kernel("node/vecmath", "library=sleef", "width=scalar", "function=sin", f"path={fakes[1]}", *BRIEF)

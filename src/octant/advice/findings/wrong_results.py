@@ -42,7 +42,7 @@ def judge(summary: Summary) -> RuleResult:
         check, failed = figure.wrong[0], sum(not point.passed for point in figure.points)
         found.append(
             RunFinding(
-                rule="wrong answers",
+                rule="wrong results",
                 title=f"{_kind(figure)}: {short_name(figure)}",
                 body=f"{check.text}, in {failed} of {counted(len(figure.points), 'launch')}. Repeat the measurement "
                 f"with the command.{_baseline_hint(baseline)}",
