@@ -104,7 +104,7 @@ class Network {
         }
         for (double const left : health_.scale) {
             if (left >= 0 && left <= 1) continue;
-            throw std::invalid_argument("cannot leave " + std::to_string(left) + " of a link; try 0 to 1");
+            throw std::invalid_argument("cannot scale the rate of a link by " + std::to_string(left) + "; try 0 to 1");
         }
         routing_ = topology_->route(choice_, health_);
     }
