@@ -70,7 +70,7 @@ SelfTraffic self_traffic(std::string const& name) {
     if (name == "memory") return SelfTraffic::memory;
     if (name == "endpoint") return SelfTraffic::endpoint;
     if (name == "free") return SelfTraffic::free;
-    throw std::invalid_argument("cannot send to oneself over '" + name + "'; try memory, endpoint or free");
+    throw std::invalid_argument("cannot send from a node to itself over '" + name + "'; try memory, endpoint or free");
 }
 
 // What Python names by number is there, or std::invalid_argument is thrown.
