@@ -103,7 +103,7 @@ PrefetchRegisters::PrefetchRegisters(std::vector<int> const& cpus, PrefetchRegis
             int const file = open(path.c_str(), O_RDWR | O_CLOEXEC);
             if (file < 0)
                 throw no_register(path + ": " + std::strerror(errno) +
-                                  (errno == ENOENT ? ", as in a guest, or without the kernel module msr" : ""));
+                                  (errno == ENOENT ? " (usual in a guest, or without the kernel module msr)" : ""));
             files_.push_back({cpu, file, 0});
             if (pread(file, &files_.back().before, sizeof(std::uint64_t), which.number) != sizeof(std::uint64_t))
                 throw no_register(path + " cannot be read: " + std::strerror(errno));
@@ -140,7 +140,7 @@ void PrefetchRegisters::watch() {
                 close(file);
         restore_on_exit(ends[0], which_.number, descriptors.data(), values.data(), values.size());
     }
-    std::string why = watcher_ < 0 ? std::strerror(errno) : "it ended at once";
+    std::string why = watcher_ < 0 ? std::strerror(errno) : "the process ended immediately";
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     close(ends[0]);
     socket_ = ends[1];

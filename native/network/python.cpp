@@ -70,7 +70,7 @@ SelfTraffic self_traffic(std::string const& name) {
     if (name == "memory") return SelfTraffic::memory;
     if (name == "endpoint") return SelfTraffic::endpoint;
     if (name == "free") return SelfTraffic::free;
-    throw std::invalid_argument("cannot send to oneself over '" + name + "'; try memory, endpoint or free");
+    throw std::invalid_argument("cannot send from a node to itself over '" + name + "'; try memory, endpoint or free");
 }
 
 // Checks numbers from Python; throws std::invalid_argument if a link or node does not exist.
@@ -104,7 +104,7 @@ class Network {
         }
         for (double const left : health_.scale) {
             if (left >= 0 && left <= 1) continue;
-            throw std::invalid_argument("cannot leave " + std::to_string(left) + " of a link; try 0 to 1");
+            throw std::invalid_argument("cannot scale the rate of a link by " + std::to_string(left) + "; try 0 to 1");
         }
         routing_ = topology_->route(choice_, health_);
     }

@@ -104,7 +104,7 @@ CASES: list[tuple[str, Callable[[], Facts], str, str]] = [  # rule, facts, sever
     ("transparent_pages", lambda: settings(thp="always"), "note", "always"),
     ("transparent_pages", lambda: settings(thp="never"), "slows", "echo madvise"),
     ("numa_balancing", lambda: settings(numa_balancing="1"), "spoils", "8 memory nodes"),
-    ("smt", lambda: with_machine("xeon-2s-smt2-snc4"), "note", "0,104 first of 104"),
+    ("smt", lambda: with_machine("xeon-2s-smt2-snc4"), "note", "0,104, 1 of 104 cores"),
     ("limit_memlock", lambda: settings(limit_memlock_bytes="8388608"), "note", "8 MiB"),
     ("limit_stack", lambda: settings(limit_stack_bytes="8388608"), "note", "ulimit -s unlimited"),
     ("foreign_load", lambda: in_use(OtherProcess(77, "hog", 0.98)), "spoils", "/proc/77/stat (hog)"),

@@ -66,7 +66,7 @@ def test_where_ranks_poll_while_they_wait_the_cpu_time_that_they_lack_is_lost() 
     lost = lost_time_of(replace(stopped_ranks(), process=POLLS))
     assert lost is not None
     assert (lost.share, *lost.by_thread) == pytest.approx((0.5, 0.5, 0.02))
-    assert lost.cause == "stops or other causes"
+    assert lost.cause == "suspended processes or other causes"
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_doubtful_launch_shows_both_values_and_the_cause() -> None:
     (found,) = caveats_about_lost(half, RATE, 50e9, sketch_of(STOPPED))
     assert found.grade == Grade.LIMITED
     assert found.text == (
-        "45 % of the time was lost to stops or other causes, in one launch: undisturbed 50.0 Gflop/s, "
+        "45 % of the time was lost to suspended processes or other causes, in one launch: undisturbed 50.0 Gflop/s, "
         "sustained 26.3 Gflop/s"
     )
     slower = Metric("time", "s", "lower", per("flops"))

@@ -137,7 +137,7 @@ def test_names_are_spelled_as_the_file_and_values_explain_themselves(tmp_path: P
     [
         ({"throttled": 0.3}, None, 0.3, "a CPU quota"),
         ({"stolen": 0.4}, None, 0.2, "the hypervisor"),  # of two hardware threads
-        ({"user": 0.1, "system": 0.0}, 0.9, 0.0, "stops or other causes"),
+        ({"user": 0.1, "system": 0.0}, 0.9, 0.0, "suspended processes or other causes"),
     ],
 )
 def test_time_is_lost_to_quotas_and_the_hypervisor_and_not_to_a_bound(

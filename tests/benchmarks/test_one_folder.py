@@ -102,7 +102,7 @@ def test_the_network_model_predicts_the_tests_of_a_benchmark_that_is_one_folder(
     rate = found["answers"][0]["rate"]["per_s"]
     assert 0 < rate["low"] <= rate["high"]
     refused = octant("model", "demo", "power775", code=Exit.WRONG_WORD)
-    assert "Demo has no model for described machines" in refused.stderr, (
+    assert "Demo has no prediction for networks of the catalogue or of a file" in refused.stderr, (
         "the answers of another benchmark are not its own"
     )
 

@@ -231,7 +231,7 @@ def test_other_than_two_programs_are_refused_with_an_example(bench: Bench, both:
 @pytest.mark.parametrize(
     ("words", "both", "why"),
     [
-        (("last",), BOTH, "'last' is neither KNOB=VALUE nor one of two runs"),
+        (("last",), BOTH, "'last' is not KNOB=VALUE, and to continue, two runs are required"),
         (("n=1",), ("--", "./old", "--", "./new"), "cannot set n"),
         (("--ranks", "2"), (), "cannot use --ranks"),
         (("--value", "rate=(.*)"), (), "cannot use --value"),

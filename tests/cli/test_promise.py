@@ -46,6 +46,6 @@ def test_what_it_took_is_compared_with_the_promise(
     said = capsys.readouterr().err
     assert "octant: the run took 0 s (estimate: 3.0 min)\n" in said
     assert (
-        "octant: nothing could be measured (the launches left no records); correct the cause, then run octant resume"
-        in said
+        "octant: nothing could be measured (the launches produced no records); "
+        "correct the cause, then run octant resume" in said
     )

@@ -97,7 +97,7 @@ def test_everything_is_said_once_and_the_command_ends_with_the_worst(
     with pytest.raises(Exception, match=r"^4$"):
         end_command(list_exit_reasons(run) * 2)
     assert capsys.readouterr().err.splitlines() == [
-        "octant: WRONG RESULT: node/stream: compared with the plain loop is 1 where at most 1e-12 is right",
+        "octant: WRONG RESULT: node/stream: compared with the plain loop is 1 where at most 1e-12 is allowed",
         f"octant: 1 launch failed (was killed); correct the cause, then run octant resume {run.id}",
         "octant: some configurations could not be measured (was refused)",
         "octant: some configurations could not be measured (was lacking)",

@@ -216,7 +216,7 @@ def test_a_reference_that_is_missing_is_refused_before_the_first_launch(
 def test_a_wrong_value_has_the_digits_in_which_it_differs(tmp_path: Path) -> None:
     check = ProgramCheck("value", "v", 1e-9, expected=1.6449340668)
     assert one(check, answer(tmp_path, {"v": 1.6449341668})).where == "1.6449342 instead of 1.6449341"
-    assert Result("v", 0.0010000001, bound=0.001).text == "v is 0.0010000001 where at most 0.001 is right"
+    assert Result("v", 0.0010000001, bound=0.001).text == "v is 0.0010000001 where at most 0.001 is allowed"
 
 
 def test_a_file_unlike_that_of_a_baseline_that_was_too_large_is_wrong_and_was_checked(tmp_path: Path) -> None:

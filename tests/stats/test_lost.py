@@ -24,7 +24,7 @@ def reading(cpu: float | None, wait: float, throttled: float = 0, steal: float =
         (0.25, 0.77, 1.47, 0.02, 2, 0.75, "a CPU quota"),  # two threads: throttling adds up over CPUs
         (0.50, 0.50, 0, 0.03, 1, 0.50, "other work on the same CPUs"),
         (0.01, 0.92, 0, 0.01, 1, 0.99, "other work on the same CPUs"),
-        (0.57, 0.00, 0, 0.01, 1, 0.43, "stops or other causes"),  # stopped 20 ms of 40
+        (0.57, 0.00, 0, 0.01, 1, 0.43, "suspended processes or other causes"),  # stopped 20 ms of 40
         (0.90, 0.01, 0, 0.09, 1, 0.10, "the hypervisor"),
     ],
 )
@@ -106,12 +106,12 @@ def test_waits_are_shares_of_the_time_that_was_measured() -> None:
 def test_of_ranks_that_wait_for_each_other_the_one_with_the_least_cpu_time_counts() -> None:
     lost = lost_time(bursts(1, 2), [[0.05] * 20, [0.025] * 20], bursts(0, 2), together=True)
     assert (lost.share, *lost.by_thread) == pytest.approx((0.5, 0, 0.5))
-    assert lost.cause == "stops or other causes"
+    assert lost.cause == "suspended processes or other causes"
 
 
 def test_a_cause_that_took_no_time_is_never_named() -> None:
-    assert lost_time([[1.0]], [[1.0]], [[0.0]]).cause == "stops or other causes"
-    assert lost_time([[1.0]], None, [[0.0]]).cause == "stops or other causes"
+    assert lost_time([[1.0]], [[1.0]], [[0.0]]).cause == "suspended processes or other causes"
+    assert lost_time([[1.0]], None, [[0.0]]).cause == "suspended processes or other causes"
 
 
 def test_the_wait_for_threads_of_the_same_launch_is_oversubscription_and_the_rest_other_work() -> None:

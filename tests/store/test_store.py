@@ -105,7 +105,11 @@ def test_a_torn_last_line_is_no_damage(store: Store) -> None:
     with run.records.open("a") as file:
         file.write(lines(run)[2][:100])
     read = store.read(run.id)
-    assert (len(read.points), read.torn, read.damaged) == (1, ("records.jsonl, line 3: torn: the line has no end",), ())
+    assert (len(read.points), read.torn, read.damaged) == (
+        1,
+        ("records.jsonl, line 3: incomplete: the line has no end",),
+        (),
+    )
     store.append(read, failure(run))
     again = store.read(run.id)
     assert (len(again.failures), again.torn, len(again.damaged)) == (1, (), 1)

@@ -92,7 +92,7 @@ def test_words_become_numbers_of_the_machine() -> None:
     ("ranks", "why"),
     [
         ("1000000", "1000000 ranks of 1 thread on 2 hardware threads are too many"),
-        ("cores/8", "0 ranks (cores/8 is 0 on this machine)"),
+        ("cores/8", "the number of ranks is 0 (cores/8 on this machine)"),
     ],
 )
 def test_a_level_with_too_many_or_no_ranks_is_not_asked(ranks: str, why: str) -> None:

@@ -146,7 +146,7 @@ def test_a_study_asks_the_benchmark_of_its_workloads_about_described_machines() 
     measures = {**study.measures, "other": msgspec.structs.replace(study.measures["hpl"], workload="vecmath")}
     _, systems, why = _larger(msgspec.structs.replace(study, measures=measures), run())
     assert not systems
-    assert why[0] == "no benchmark with these workloads has tests on described machines"
+    assert why[0] == "no benchmark with these workloads predicts tests on other networks"
 
 
 def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> None:

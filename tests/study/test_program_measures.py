@@ -109,7 +109,7 @@ def test_measures_of_one_command_share_its_launches(here: Path) -> None:
         ),
         ('knobs = { way = "1" }', 'link = "1Gbit/s"', "way a has the key `link`, which is not available for programs"),
         ('metric = "memory"', 'mode = "all"', "measures.memory.mode: a program has no mode"),
-        ('metric = "memory"', "predicted = true", "measures.memory.predicted: only values of a workload"),
+        ('metric = "memory"', "predicted = true", "measures.memory.predicted: a prediction requires a workload"),
         ("'rate ([0-9.]+)'", "'rate (['", "measures.rate.values.0: invalid --value"),
         ("pattern = ", "patern = ", "measures.rate.values.0.patern: unknown key); did you mean pattern?"),
         (", pattern = 'rate ([0-9.]+)'", "", "a value needs either `pattern` (regular expression) or `path` (JSON)"),

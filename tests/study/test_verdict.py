@@ -108,7 +108,7 @@ def test_launches_needed_are_those_of_the_end_that_needs_most(
     ("more", "launches", "least", "text"),
     [
         (None, 6, 4, "the number of launches for a decision is not known"),
-        (5, 0, 4, "the bounds of the model do not decide"),
+        (5, 0, 4, "the bounds of the model do not allow a verdict"),
         (1, 6, 4, "about 1 more launch per configuration would decide"),
         (5, 4, 4, "about 5 more launches per configuration would decide"),
         (3, 1, 4, "1 of at least 4 launches per configuration"),

@@ -154,7 +154,7 @@ def test_a_process_that_is_stopped_loses_that_time(
     assert lost is not None
     assert lost.share >= still - 0.01
     if lost.wait < 0.1:
-        assert lost.cause == "stops or other causes"
+        assert lost.cause == "suspended processes or other causes"
     grade, sustained = graded(point)
     assert grade == (Grade.LIMITED if lost.share <= 0.5 else Grade.INVALID)
     assert sustained < 0.7
@@ -364,6 +364,6 @@ def test_the_reported_share_is_that_of_counters_outside(
     if lost.cause == "a CPU quota":
         assert what.cores
     elif stopped > 1.5 * waited:
-        assert lost.cause == "stops or other causes"
+        assert lost.cause == "suspended processes or other causes"
     else:
         assert lost.cause != "the hypervisor" or tried.counted.steal > 0

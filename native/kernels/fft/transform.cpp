@@ -147,9 +147,10 @@ template <class Real>
 std::string LinesOf<Real>::name() const {
     std::string const lanes = std::to_string(width_.passes.lanes);
     if (way_ == Way::two_passes) return "two passes of " + lanes + (streaming_ ? " lines, streaming stores" : " lines");
-    if (way_ == Way::in_registers) return "in registers of " + std::to_string(width_.passes.lanes / 2);
+    if (way_ == Way::in_registers)
+        return "each line in registers of " + std::to_string(width_.passes.lanes / 2) + " numbers";
     if (width_.passes.lanes == 1) return "one lane";
-    return (way_ == Way::folded ? "folded into " : "in groups of ") + lanes;
+    return way_ == Way::folded ? "each line folded into " + lanes + " lanes" : "groups of " + lanes + " lines";
 }
 
 template <class Real>
@@ -267,7 +268,7 @@ std::int64_t TransformOf<Real>::flops() const {
 
 template <class Real>
 std::string TransformOf<Real>::way() const {
-    return shape_.interleaved ? "columns in groups of " + std::to_string(passes_.lanes) : ways_[0].name();
+    return shape_.interleaved ? "groups of " + std::to_string(passes_.lanes) + " columns" : ways_[0].name();
 }
 
 template class TransformOf<double>;

@@ -55,8 +55,7 @@ class LinesOf {
 
     [[nodiscard]] std::size_t scratch_numbers() const;
     [[nodiscard]] std::int64_t flops() const;  // of one line
-    [[nodiscard]] std::string name()
-        const;  // "in registers of 4", "folded into 8", "in groups of 8", "two passes, streaming stores"
+    [[nodiscard]] std::string name() const;    // "each line in registers of 4 numbers", "groups of 8 lines"
 
   private:
     std::int64_t n_;

@@ -8,7 +8,9 @@ namespace octant::network {
 
 double closed_queue_rate(Topology const& topology, Health const& health, UnitCost const& shape, Solution const& answer,
                          double senders, double window) {
-    if (!(senders >= 1) || !(window > 0)) throw std::invalid_argument("cannot queue without senders and a window");
+    if (!(senders >= 1) || !(window > 0))
+        throw std::invalid_argument(
+            "cannot use the solver queue without senders or with an empty window; try --window 1");
     struct Station {
         double demand_s;  // service time of all visits of one round at one link
         double links;
@@ -56,7 +58,8 @@ double closed_queue_rate(Topology const& topology, Health const& health, UnitCos
 }
 
 double soft_minimum_rate(Solution const& answer, double exponent) {
-    if (!(exponent > 0)) throw std::invalid_argument("cannot soften the minimum with an exponent that is not positive");
+    if (!(exponent > 0))
+        throw std::invalid_argument("cannot compute a soft minimum (the exponent is not positive); try 8");
     double sum = 0;
     double endpoint = unlimited;
     for (auto const& bottleneck : answer.bottlenecks) {

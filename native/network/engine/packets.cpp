@@ -85,7 +85,7 @@ void check_in_flight(std::vector<Sender> const& senders, int window) {
     if (in_flight <= max_in_flight) return;
     throw std::invalid_argument("cannot keep " + std::to_string(in_flight) + " packets in flight (at most " +
                                 std::to_string(max_in_flight) +
-                                ", some 200 bytes each); try a smaller --window or --size");
+                                ", about 200 bytes each); try a smaller --window or --size");
 }
 
 // Service time of a packet on every link.

@@ -9,7 +9,8 @@ namespace {
 
 constexpr double piece_s = 0.1;  // of a source's targets, so that work can be watched
 
-constexpr char const* fewer = "a smaller size, uniform traffic under a routing with sums (docs, Cost), or fewer flows";
+constexpr char const* fewer =
+    "a smaller size, fewer flows, or uniform traffic with a routing that --solver class supports";
 
 // Targets of one source that take about `piece_s`, from a few of them that are not counted.
 std::size_t piece(Topology const& topology, Routing const& routing, std::vector<Node> const& active) {
@@ -75,7 +76,7 @@ Solution solve_by_class(Topology const& topology, RoutingChoice const& choice, H
     if (auto answer = by_groups(topology, choice, health, traffic, shape)) return std::move(*answer);
     if (auto answer = by_sums(topology, health, routing, traffic, shape)) return std::move(*answer);
     throw std::invalid_argument(
-        "cannot count by class (the traffic is not uniform, or the routing has no such sums); try --solver "
+        "cannot use --solver class (the traffic is not uniform, or the routing has no totals per class); try --solver "
         "enumeration");
 }
 

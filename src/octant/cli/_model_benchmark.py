@@ -22,7 +22,7 @@ def predict(
     network: Annotated[
         str,
         typer.Argument(
-            help="Network: a name of `octant model list` or a .toml file [default: nodes like that of --run]."
+            help="Network: a name of `octant model list` or a .toml file [default: the nodes that --run measured]."
         ),
     ] = "",
     nodes: Annotated[
@@ -39,7 +39,7 @@ def predict(
 ) -> None:
     """Predict the benchmark's tests on larger systems.
 
-    The system is a described network, or consists of nodes like the one of a measured run.
+    The system is a network of the catalogue or of a file, or consists of nodes like the measured one.
     """
     from octant.benchmarks.table import read_tests
     from octant.cli._stored import find_run
@@ -54,9 +54,7 @@ def predict(
     if min(counts) < 2:
         raise Refusal(f"cannot use --nodes {min(counts)} (messages need two nodes); try --nodes 2", Exit.WRONG_WORD)
     if network and run:
-        raise Refusal(
-            f"cannot use --run with {network} (a described network needs no run); give one of them", Exit.WRONG_WORD
-        )
+        raise Refusal(f"cannot use --run with {network} (both define the network); use one of them", Exit.WRONG_WORD)
     if not network:
         tested = [one.workload for one in read_tests(benchmark.name)]
         found = project_to_nodes(find_run(store, run or "last"), counts, tested)
@@ -64,7 +62,7 @@ def predict(
         return
     described = benchmark.part("described")
     if described is None:
-        why = f"{benchmark.short_name} has no model for described machines"
+        why = f"{benchmark.short_name} has no prediction for networks of the catalogue or of a file"
         raise Refusal(f"cannot use the network {network} ({why}); try --run", Exit.WRONG_WORD)
     systems = [described.on_system(load(network), count) for count in counts]
     print(report.as_json(systems) if json else "\n\n".join(answers_text(system_answers(one)) for one in systems))

@@ -119,7 +119,9 @@ def app_on_model(
         step_option(help="Halo exchange with each neighbour: 3d:64KiB[:COUNT] or 2d:64KiB[:COUNT] (repeatable)."),
     ] = None,
     reduce: Annotated[list[str] | None, step_option(help="Allreduce: BYTES[:COUNT[:ALGORITHM]] (repeatable).")] = None,
-    algorithm: Annotated[str, step_option(help="Algorithm of reductions without one; all: the fastest.")] = "all",
+    algorithm: Annotated[
+        str, step_option(help="Algorithm of each --reduce that names none; 'all' selects the fastest.")
+    ] = "all",
     per_node: PerNodeOption = 1,
     place: PlaceOption = "block",
     routing: RoutingOption = None,

@@ -54,7 +54,7 @@ class Programs:
         """
         named = [word for word in self.given if "=" not in word]
         if len(named) not in (0, 2):
-            why = f"{named[0]!r} is neither KNOB=VALUE nor one of two runs to continue"
+            why = f"{named[0]!r} is not KNOB=VALUE, and to continue, two runs are required"
             raise Refusal(f"cannot compare two programs ({why}); try n=1,2 with {{n}} in both", Exit.WRONG_WORD)
         return named
 
@@ -239,7 +239,7 @@ def _failed(found: Comparisons) -> Refusal:
         texts += [f"{name} has no value: {text}" for text in dict.fromkeys(_missing(run.points))]
     codes = [failure.exit for run in found.runs for failure in run.failures] or [Exit.CANNOT_RUN]
     kept = " and ".join(run.id for run in found.runs)
-    why = "; ".join(texts) or "the first round left no record"
+    why = "; ".join(texts) or "the first round produced no record"
     return Refusal(
         f"cannot compare the programs ({why}); correct the cause, then repeat the command (stored as {kept})",
         worst(codes),

@@ -131,7 +131,7 @@ def compare(
         more or [], {"--ranks": ranks, "--place": place, "--launcher": launcher, "--hosts": hosts}
     )
     if until_sure and not gate:
-        why = "for stored runs, only a gate stops early"
+        why = "with stored runs, it requires a gate"
         raise Refusal(f"cannot use --until-sure ({why}); try --gate --until-sure", Exit.WRONG_WORD)
     found = judge(find_run(store, a), find_run(store, b), gate=False)
     if (gate or rounds) and not found.pair and _rounds.are_programs(found):
@@ -192,7 +192,7 @@ def _refuse_options_of_programs(more: Sequence[str], options: Mapping[str, objec
     if more:
         what, why = f"compare {len(more) + 2} runs", "two are required"
     elif given:
-        what, why = f"use {given[0]}", "stored runs are started as before"
+        what, why = f"use {given[0]}", "stored runs are repeated with their stored options"
     else:
         return
     raise Refusal(f"cannot {what} ({why}); for two programs try {_TWO_PROGRAMS}", Exit.WRONG_WORD)

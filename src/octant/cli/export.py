@@ -24,7 +24,7 @@ def export(
         list[str] | None,
         typer.Argument(
             metavar="[BENCHMARK] [RUN]",
-            help="Run: its id, its directory, last or previous; with a benchmark before it, in its format.",
+            help="Run: its id, its directory, last or previous; a benchmark before it selects its format.",
             autocompletion=_complete.runs,
         ),
     ] = None,

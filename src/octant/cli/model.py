@@ -298,7 +298,9 @@ def fail(
 
 def recover(
     network: NetworkArgument,
-    link_class: Annotated[str, failure_option("--class", "-c", help="Class of the link that fails (its first cable).")],
+    link_class: Annotated[
+        str, failure_option("--class", "-c", help="Class of the link that fails (the first cable of the class).")
+    ],
     traffic: TrafficOption = "shift",
     size: SizeOption = None,
     megabytes: Annotated[
@@ -410,7 +412,10 @@ def loads(
     sizes: SizesOption = "",
     job: JobOption = "",
     svg: Annotated[
-        Path | None, typer.Option(help="Write a drawing to this file: all sizes, or the topology of one size.")
+        Path | None,
+        typer.Option(
+            help="Write a drawing to this file (SVG): link loads of several sizes, or the topology of one size."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

@@ -20,7 +20,7 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="NETWORK",
-        help="Draw the prediction of this network with the measured messages [default: the node itself].",
+        help="Draw predictions on this network from the measured messages [default: within the node].",
     ),
 ]
 

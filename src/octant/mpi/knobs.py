@@ -209,9 +209,9 @@ def _unknown(name: str, plain: str, inventory: Inventory, using: str) -> str:
     known = next((e for k in knobs() for e in k.equivalents if e.name == plain), None)
     if known is not None and not known.within(inventory.version):
         age = f"new in {known.since}" if known.since and not known.until else f"removed in {known.until}"
-        return f"cannot set {name}: {using} does not have it ({age}) and {ignores}"
+        return f"cannot set {name}: {using} does not have it ({age}) and {ignores}; omit it"
     hint = _nearest(plain, [*inventory.values, *inventory.aliases])
-    return f"cannot set {name}: {using} does not know it and {ignores}{hint}"
+    return f"cannot set {name}: {using} has no such setting and {ignores}{hint}"
 
 
 def _nearest(name: str, known: list[str]) -> str:

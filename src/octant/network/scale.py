@@ -132,8 +132,8 @@ def _fft(network: NetworkFile, nodes: int, known: PublishedPoint | None) -> Scal
     at = {form: global_fft(network, nodes, FftModel(form)) for form in ("paper", "consistent")}
     edges = [global_fft(network.at_edge(edge), nodes).flops for edge in ("low", "high")]
     return ScalePoint(
-        nodes, nodes, at["paper"].flops, edges[0], edges[1], "flop/s", "six-step FFT, the paper's form",
-        "transpose and row FFTs", "", None, Bound("six-step FFT, consistent form", at["consistent"].flops), known,
+        nodes, nodes, at["paper"].flops, edges[0], edges[1], "flop/s", "six-step FFT, formula of the publication",
+        "transpose and row FFTs", "", None, Bound("six-step FFT, executed operations", at["consistent"].flops), known,
     )  # fmt: skip
 
 

@@ -93,13 +93,13 @@ class Result:
 
     @property
     def text(self) -> str:
-        """The outcome of the check: `bytes that differ is 3 where at most 0 is right (rank 1, byte 17)`."""
+        """The outcome of the check: `bytes that differ is 3 where at most 0 is allowed (rank 1, byte 17)`."""
         if self.where.startswith(UNCHECKED):
             return f"{self.name} could not be checked ({self.where.removeprefix(UNCHECKED)})"
         value, bound = f"{self.value:.3g}", ""
         if self.bound is not None:
             value, most = differing_texts(self.value, self.bound, 3)
-            bound = f" where at most {most} is right"
+            bound = f" where at most {most} is allowed"
         return f"{self.name} is {value}{bound}{f' ({self.where})' if self.where else ''}"
 
 

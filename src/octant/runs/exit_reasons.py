@@ -47,7 +47,7 @@ def _missing(run: StoredRun) -> Iterator[ExitReason]:
     """Yield the reason for launches that failed and can be repeated."""
     if left := run.remaining():
         reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
-        why = reasons[-1] if reasons else "the launches left no records"
+        why = reasons[-1] if reasons else "the launches produced no records"
         hint = "" if run.pair else f"; correct the cause, then run {resume_line(run)}"
         count = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
         yield ExitReason(Exit.CANNOT_RUN, f"{count} ({why}){hint}")

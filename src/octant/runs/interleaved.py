@@ -112,7 +112,8 @@ def create_runs(
         Refusal: a side cannot be launched under the same conditions, or the store cannot be written.
     """
     if not couples:
-        raise Refusal("cannot measure A and B again (the runs do not contain the requests of their common figures)")
+        why = "the runs do not contain the requests of their common figures"
+        raise Refusal(f"cannot measure A and B again ({why}); measure both with the same command")
     for number, (name, run) in enumerate((("A", before), ("B", after))):
         check_repeatable(name, run, [couple[number] for couple in couples], machine, allowed)
     sides: list[_NewSide] = []

@@ -171,7 +171,7 @@ def project_to_nodes(run: StoredRun, nodes: Sequence[int], names: Iterable[str])
         "weak scaling: each node computes like the measured one, with the same amount of data",
         f"each node has one link to a network without further limits; message times as measured {way.measured}; both "
         f"directions at once take {way.duplex:.2f} times as long{shared}",
-        "low end: computation, message start-up and transfer do not overlap; high end: they overlap completely",
+        "lower bound: computation, message start-up and transfer do not overlap; upper bound: complete overlap",
         *(one.scaling.note for one in tests.values() if one.scaling.note),
     )
     titles = {one.scaling.name: one.scaling.title for one in tests.values()}

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 Cause = Literal[
-    "a CPU quota", "oversubscription", "other work on the same CPUs", "the hypervisor", "stops or other causes"
+    "a CPU quota",
+    "oversubscription",
+    "other work on the same CPUs",
+    "the hypervisor",
+    "suspended processes or other causes",
 ]
 
 
@@ -87,7 +91,7 @@ def _cause(share: float, throttled: float, own: float, wait: float, steal: float
         (wait, "other work on the same CPUs"),
         (steal, "the hypervisor"),
     )
-    return next((name for taken, name in known if taken > 0 and taken >= half), "stops or other causes")
+    return next((name for taken, name in known if taken > 0 and taken >= half), "suspended processes or other causes")
 
 
 def caveats_about_lost_time(lost: LostShares) -> tuple[Caveat, ...]:

@@ -62,7 +62,7 @@ class Tail:
             file.seek(self._offset)
             while (text := file.readline(MOST_BYTES)) and len(self.damaged) <= MOST_DAMAGED:
                 if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
-                    self.torn = f"{self.path.name}, line {self.number + 1}: torn: the line has no end"
+                    self.torn = f"{self.path.name}, line {self.number + 1}: incomplete: the line has no end"
                     return
                 line = LineLocation(self.path, self._offset, len(text))
                 self._offset = file.tell()

@@ -182,7 +182,7 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
     if measure.command:
         yield from _program_problems(study, measure)
     if measure.predicted and (measure.axis or not measure.workload):
-        yield "predicted", "only values of a workload without an axis have a prediction; remove it"
+        yield "predicted", "a prediction requires a workload and no axis; remove it"
     if measure.axis:
         yield from _with_prefix("axis.values", _axis_problems(measure.axis, ladders=not measure.model))
 
@@ -190,9 +190,9 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
 def _program_problems(study: Study, measure: Measure) -> Iterator[Problem]:
     """Yield keys of a measure or level that do not apply to programs."""
     if measure.mode:
-        yield "mode", "a program has no mode; remove it, and see `ranks`"
+        yield "mode", "a program has no mode; remove it, and set `ranks` instead"
     if measure.link:
-        yield "link", "ranks of a program are not started on emulated hosts; remove it"
+        yield "link", "programs cannot run on emulated hosts; remove it"
     settings = {**study.knobs, **measure.knobs, **({measure.axis.knob: ""} if measure.axis else {})}
     name = next(name for name, one in study.measures.items() if one is measure)
     for factor, levels in study.factors.items():

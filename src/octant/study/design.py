@@ -166,7 +166,7 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
             why = f"{name} = {text!r}: {error}"
             raise StudyError(f"cannot plan {title} ({why}); try 2, cores or 2*cores") from error
         if counts[name] == 0:
-            return {"ranks": 1, "threads": 1, "fill": 1}, f"0 {name} ({text} is 0 on this machine)"
+            return {"ranks": 1, "threads": 1, "fill": 1}, f"the number of {name} is 0 ({text} on this machine)"
     ranks, threads, cpus = counts["ranks"], counts["threads"], known["hwthreads"]
     too_many = f"{ranks} ranks of {threads} thread{'s' * (threads > 1)} on {cpus} hardware threads are too many"
     if ranks < measure.least_ranks:

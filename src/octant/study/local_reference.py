@@ -14,7 +14,7 @@ THIS_MACHINE = "this machine"
 """Name of this machine in a study file."""
 MISSING_RUN_HINTS = {
     "normalised": "no run of octant hpcc in the store; try octant hpcc",
-    "published": "no run with the latency beyond four times the caches; try octant run latency bytes=1GiB pages=thp",
+    "published": "no run measured latency beyond four times the caches; try octant run latency bytes=1GiB pages=thp",
 }
 """Why there is no value, by the model whose values it is compared with."""
 

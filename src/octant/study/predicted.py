@@ -109,7 +109,7 @@ def _larger(study: Study, run: StoredRun) -> tuple[ProjectedSystem | None, tuple
     if described is not None:
         systems = [described.on_system(load(name), max(study.larger.nodes)) for name in study.larger.networks]
     elif study.larger.networks:
-        why = ["no benchmark with these workloads has tests on described machines"]
+        why = ["no benchmark with these workloads predicts tests on other networks"]
     try:
         return project_to_nodes(run, study.larger.nodes, names), tuple(systems), why
     except Refusal as refusal:

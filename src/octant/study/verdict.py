@@ -224,7 +224,7 @@ def resolution_text(effect: Effect) -> str:
 def more_text(more: int | None, launches: int, least: int = LEAST_ROUNDS) -> str:
     """Return what is needed for a decision."""
     if launches == 0:
-        return "the bounds of the model do not decide"
+        return "the bounds of the model do not allow a verdict"
     if more is None:
         return "the number of launches for a decision is not known"
     if launches < least:

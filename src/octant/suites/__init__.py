@@ -258,7 +258,7 @@ def first_screen(suite: Suite, machine: Machine, only: Sequence[str] = ()) -> ti
 def _program_request(one: SuiteRequest, known: Mapping[str, int], repeats: int) -> Request:
     ranks = facts.count(one.ranks, known) if one.ranks else 1
     if ranks < 1:
-        raise ValueError(f"{one.ranks!r} gives no rank on this machine")
+        raise ValueError(f"{one.ranks!r} is 0 ranks on this machine")
     here = {**known, "ranks": ranks}
     knobs = {name: facts.values(text, here) for name, text in one.knobs.items()}
     if "threads" in placeholders.placeholder_names(one.subject):
@@ -273,7 +273,7 @@ def _request(one: SuiteRequest, workload: str, known: Mapping[str, int], alone: 
     if one.ranks:
         ranks = facts.count(one.ranks, known)
         if ranks < 1:
-            raise ValueError(f"{one.ranks!r} gives no rank on this machine")
+            raise ValueError(f"{one.ranks!r} is 0 ranks on this machine")
     here = {**known, "ranks": ranks, "threads": int(set_by_mode.get("threads", "1"))}
     knobs = {name: each_once(facts.values(text, here)) for name, text in one.knobs.items()}
     show = Presentation(one.title, one.table, one.short)

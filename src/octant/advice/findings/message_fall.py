@@ -102,7 +102,7 @@ def _finding(summary: Summary, group: Sequence[Figure], best: _Length, longest: 
         gain=gain_of(summary, ratio.middle, group),
         details=(
             f"best rate / rate of the longest: {ratio.low:.2f} … {ratio.high:.2f}, {ratio.text}",
-            "long messages may be faster in pieces, depending on the location of the buffer; the command measures both",
+            "long messages may be faster if split, depending on the location of the buffer; the command measures both",
         ),
         kind="gain",
         effect=ratio,

@@ -31,7 +31,7 @@ def advise(facts: Facts) -> Advice | None:
             "# the kernel found the tsc unstable; see: dmesg | grep -i tsc",
             "# boot with: tsc=reliable  # if the vendor of the machine confirms it",
         ),
-        why="reading the clock uses a page of the hypervisor"
+        why="the clock is read through a memory page that the hypervisor updates"
         if fair
         else "reading the clock takes 1 µs or more, so short steps cannot be timed",
     )

@@ -20,7 +20,7 @@ def advise(facts: Facts) -> Advice | None:
         title=f"SMT is enabled: {max(map(len, shared))} hardware threads share a core",
         severity="note",
         evidence={
-            "/sys/devices/system/cpu/cpu*/topology/core_cpus_list": f"{cpus_text(shared[0])} first of {len(shared)}",
+            "/sys/devices/system/cpu/cpu*/topology/core_cpus_list": f"{cpus_text(shared[0])}, 1 of {len(shared)} cores",
             "/sys/devices/system/cpu/smt/control": facts.system("smt") or "not reported",
         },
         fix=(

@@ -43,7 +43,10 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
             return judge_effect(one, self.bar, f", the position of the step along {axis.knob if axis else ''}")
         other = self._place(study, values, self.to)
         launches, caveats = min(one.launches, other.launches), one.caveats + other.caveats
-        here, ends = over_extremes(one.here, other.here), one.ends and "ratio of the ranges over launches"
+        here, ends = (
+            over_extremes(one.here, other.here),
+            one.ends and "ratio of the ranges (minimum to maximum over launches)",
+        )
         moved = replace(one, here=here, launches=launches, caveats=caveats, ends=ends)
         return judge_effect(moved, self.bar, ", the shift of the step")
 

@@ -113,7 +113,9 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             return Judgement("holds", f"{why} (required: {self.bar.text})")
         launches = min(one.launches, other.launches)
         here, caveats = over_extremes(one.here, other.here), one.caveats + other.caveats
-        moved = Effect(here, launches, caveats, one.least, ends="ratio of the ranges of both places")
+        moved = Effect(
+            here, launches, caveats, one.least, ends="ratio of both ranges (minimum to maximum over launches)"
+        )
         return judge_effect(moved, self.bar, f", the shift of the end of the level along {knob}")
 
     def _number(self, values: StudyValues, written: str) -> float:
@@ -207,7 +209,7 @@ def _rows(curve: Mapping[float, StudyValue], off: Mapping[float, StudyValue] | N
             raise CannotTest("a value is zero, so there is no level")
         found.append(_without(places, *both))
     if not found:
-        raise CannotTest("no round has half of the values along the axis")
+        raise CannotTest("no round has values for at least half of the axis")
     return found
 
 

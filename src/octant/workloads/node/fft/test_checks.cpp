@@ -136,11 +136,11 @@ void ways(octant::Checks& checks) {
 void short_lines(octant::Checks& checks) {
     auto const widths = octant::fft::widths<double>();
     octant::fft::TransformOf<double> const by_one({.n = 16}, widths[1]);
-    checks.that(by_one.way() == "in registers of 1", "one number in a vector");
+    checks.that(by_one.way() == "each line in registers of 1 numbers", "one number in a vector");
     checks.that(by_one.flops() == 176, "a transform of 16 alone");
     if (widths.size() < 3) return;
     octant::fft::TransformOf<double> const by_two({.n = 16}, widths[2]);
-    checks.that(by_two.way() == "in registers of 2", "two numbers in a vector");
+    checks.that(by_two.way() == "each line in registers of 2 numbers", "two numbers in a vector");
     checks.that(by_two.flops() == 2 * 60 + 7 * 2 * 6 + 8 * 4, "two of 8, 14 products, eight of 2");
 }
 

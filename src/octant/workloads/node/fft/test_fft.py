@@ -48,7 +48,7 @@ def test_every_type_and_shape_is_right_in_each_way_and_counted(run_kernel: Kerne
     assert done.code == 0, done.stderr
     assert len(done.points) == 9 * 2 * 2 * 4
     ways = " ".join({found.notes["way"] for found in done.points})
-    for way in ("folded into", "in groups of", "one lane"):
+    for way in ("folded into", "groups of", "one lane"):
         assert way in ways
     for found in done.points:
         numbers = int(found.knobs["n"]) * max(1, int(found.knobs["rows"])) * int(found.knobs["batch"])
