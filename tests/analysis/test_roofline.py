@@ -235,7 +235,7 @@ def test_above_its_roof_is_a_doubt_and_what_is_not_measurable_has_no_share() -> 
         for p in run.points
     )  # fmt: skip
     picture = drawn(replace(run, points=fast))
-    assert "above the roof: units, counting or another clock" in picture.caption
+    assert "above the roof: check units, counts and clock frequency" in picture.caption
     assert any("above the roof" in row[4] for row in picture.rows)
     lost = tuple(
         replace(p, taken=(RankTimes(0, (10**9,), (10**8,), (9 * 10**8,)),)) if p.workload == "node/gemm" else p

@@ -65,10 +65,10 @@ def in_page(found: Summary) -> str:
 
 
 LEGEND = {
-    1: "of one launch what was seen within it, at {at}:46; launches were not repeated",
-    2: "of two launches both values, no interval, between {at}:46 and {at}:47",
-    3: "95 % interval for the median over the launches that count, between {at}:46 and {at}:48",
-    6: "95 % interval for the median over the launches that count, between {at}:46 and {at}:51",
+    1: "range within one launch, at {at}:46; the launch was not repeated",
+    2: "both values of two launches, no interval, between {at}:46 and {at}:47",
+    3: "95 % interval of the median of the valid launches, between {at}:46 and {at}:48",
+    6: "95 % interval of the median of the valid launches, between {at}:46 and {at}:51",
 }
 """What the terminal says below a table that has a column of launches."""
 VIEWS: dict[str, Callable[[Summary], str]] = {
@@ -91,7 +91,7 @@ def test_a_terminal_row_says_its_launches_and_the_table_what_each_kind_of_ends_i
     rows = [line for line in page.splitlines() if line.startswith("  Double, 512-bit")]
     assert [re.search(r"… \S+ +(\d)\b", row)[1] for row in rows] == ["1", "6"]  # type: ignore[index]
     legend = page[page.index("95 % interval for") :]
-    assert "of one launch what was seen within it" in legend
+    assert "range within one launch" in legend
     assert "95 % interval for" in legend
     assert "two launches" not in legend
 
@@ -128,10 +128,10 @@ def test_the_page_says_where_the_next_launch_would_lie() -> None:
 
 
 def test_tables_of_pictures_say_what_their_ends_are() -> None:
-    tables = [picture for picture in pictures(summary(3)) if "which is" in picture.header]
+    tables = [picture for picture in pictures(summary(3)) if "kind of range" in picture.header]
     assert tables
     for picture in tables:
-        ends, claim = (picture.header.index(title) for title in ("low … high", "which is"))
+        ends, claim = (picture.header.index(title) for title in ("low … high", "kind of range"))
         assert all(row[claim] for row in picture.rows if row[ends])
         assert said(3) in {row[claim] for row in picture.rows}
 
