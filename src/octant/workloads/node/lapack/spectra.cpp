@@ -85,7 +85,7 @@ octant::Results Eigen::check(Matrix before, Matrix after) {
     octant::Results found{
         {"difference of eigenvalues from 1 ... n over |A| n eps",
          difference(values_, counting(n, false), static_cast<double>(n)), "1", bound},
-        {"their sum from the trace, and their squares' from the matrix's, over n eps", sums, "1", bound}};
+        {"difference of sums of eigenvalues and squares from the matrix over n eps", sums, "1", bound}};
     if (!vectors_) return found;
     Vector const x = random_vector(n, stream_of_x);
     Vector scaled = x;
@@ -93,7 +93,7 @@ octant::Results Eigen::check(Matrix before, Matrix after) {
     found.push_back({"difference of V (values x) from A (V x) over |A| n eps",
                      difference(times(before, times(after, x)), times(after, scaled), static_cast<double>(n)), "1",
                      bound});
-    found.push_back({"eigenvectors from orthogonal ones over n eps", from_orthogonal(after), "1", bound});
+    found.push_back({"deviation of eigenvectors from orthogonality over n eps", from_orthogonal(after), "1", bound});
     return found;
 }
 
@@ -139,7 +139,7 @@ octant::Results Svd::check(Matrix before, Matrix) {
              "1", bound},
             {"difference of U (values (V' x)) from A x over |A| n eps",
              difference(times(before, x), times(left, inner), size), "1", bound},
-            {"singular vectors from orthogonal ones over n eps",
+            {"deviation of singular vectors from orthogonality over n eps",
              std::max(from_orthogonal(left), from_orthogonal(right)), "1", bound}};
 }
 
