@@ -106,7 +106,7 @@ def test_parts_that_got_no_huge_pages_are_told() -> None:
     (text,) = differences(PLACED, found, huge_segments=("text", "stack"))
     assert text.endswith("huge pages were requested for its text; 0 % of 4 MiB is on huge pages")
     (nothing,) = differences(PLACED, found, huge_segments=("data",))
-    assert nothing.endswith("none of it was found")
+    assert nothing.endswith("the segment was not found")
 
 
 def test_processes_of_one_name_that_are_alike_are_told_once() -> None:

@@ -180,7 +180,9 @@ def test_only_what_is_undecided_asks_for_rounds() -> None:
     assert f"needs about {needed} for 3 %" in more.body
     assert more.lines[0].startswith(f"octant compare --rounds {statements.MOST_ROUNDS} ")
     assert gate.body == "Can stop early after 8 and 12 rounds; Holm correction for 2 figures."
-    assert statements.steps(decided)[0].body == "Can stop early after 4, 6, 8 and 12 rounds; Holm correction for 1 figure."
+    assert (
+        statements.steps(decided)[0].body == "Can stop early after 4, 6, 8 and 12 rounds; Holm correction for 1 figure."
+    )
 
 
 def test_a_line_with_fewer_rounds_than_are_needed_says_so() -> None:

@@ -153,7 +153,10 @@ def test_what_the_system_took_is_shown_by_cause(tmp_path: Path) -> None:
     found = shown(of_one(tmp_path, replace(ONE, ranks=[taken], pressure=0.3)))["Time lost"]
     assert found.unit == "% of time"
     assert found.interval == "sum over 6 launches"
-    assert found.also == ("in addition, at most 10 % of a launch waiting for a CPU", "5 involuntary switches in a launch")
+    assert found.also == (
+        "in addition, at most 10 % of a launch waiting for a CPU",
+        "5 involuntary switches in a launch",
+    )
     assert found.bar is not None
     assert dict(found.bar.shares).keys() == {"a CPU quota", "the host"}
 
