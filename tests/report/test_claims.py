@@ -67,8 +67,8 @@ def in_page(found: Summary) -> str:
 LEGEND = {
     1: "range within one launch, at {at}:46; the launch was not repeated",
     2: "both values of two launches, no interval, between {at}:46 and {at}:47",
-    3: "95 % interval of the median of the valid launches, between {at}:46 and {at}:48",
-    6: "95 % interval of the median of the valid launches, between {at}:46 and {at}:51",
+    3: "95 % interval for the median of the valid launches, between {at}:46 and {at}:48",
+    6: "95 % interval for the median of the valid launches, between {at}:46 and {at}:51",
 }
 """What the terminal says below a table that has a column of launches."""
 VIEWS: dict[str, Callable[[Summary], str]] = {

@@ -255,8 +255,8 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
     when = Period(min(value.period.begin for value in found), max(value.period.end for value in found)).text
     kinds = {value.claim if value.is_interval else value.kind for value in found}
     texts = {
-        "median": f"95 % interval of the median of the valid launches, {when}",
-        "share": f"95 % interval of the share of time in all valid launches, {when}",
+        "median": f"95 % interval for the median of the valid launches, {when}",
+        "share": f"95 % interval for the share of time in all valid launches, {when}",
         "two values": f"both values of two launches, no interval, {when}",
         "one launch": f"range within one launch, {when}; the launch was not repeated",
     }

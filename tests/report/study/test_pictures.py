@@ -144,7 +144,7 @@ def test_what_is_not_measurable_is_open_and_its_ratios_are_signed(where: Store, 
     opened = [flag for series in drawn.panels[0].series for flag in series.open]
     ratio_too = picture == "bars"  # a ratio to a baseline that is not measurable is none either
     assert opened == [False, True, False, False, ratio_too, True]
-    assert "Open marks are not as requested, or not measurable" in drawn.caption
+    assert "Open marks: the request was not met, or the value is not measurable" in drawn.caption
     ratios = [dict(zip(drawn.header, row, strict=True))["× baseline"] for row in drawn.rows]
     assert [text.endswith(" ×") for text in ratios] == [False, False, False, False, True, True]
     assert "× after a ratio" in drawn.caption
