@@ -235,7 +235,7 @@ class VecMath {
 
     octant::Results results() {
         auto const found = std::visit([](auto const& job) { return job.accuracy(false); }, job_);
-        return {{"99.9th percentile of the error", found.quantile_ulp, "ulp"},
+        return {{"99.9th percentile error", found.quantile_ulp, "ulp"},
                 {"not correctly rounded", found.not_rounded, "1"}};
     }
 
