@@ -152,7 +152,7 @@ def _list_text(name: str, found: Sequence[Setting], width: int) -> str:
     for one, group in kinds.values():
         line = command(one.line, width, shell=one.apply != "program")
         rows += [row(one.verified, "; ".join(names_of(group)), width), line]
-    head = f"{len(found)} settings in the documents match {name}. A line shows what each corresponds to today:"
+    head = f"{len(found)} settings in the documents match {name}. The line below each serves the same purpose today:"
     more = f"`octant settings {shlex.quote(found[0].name)}` shows one of them in full."
     words = legend((one.verified for one, _group in kinds.values()), width)
     return "\n\n".join([paragraph(head, width), "\n".join(rows), words, more])
