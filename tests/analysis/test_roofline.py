@@ -172,7 +172,7 @@ def test_the_roof_is_the_limit_of_the_table_and_the_peak_of_the_shares(mode: tup
 def test_the_panels_of_the_fewest_and_the_most_threads_have_equal_scales() -> None:
     runs = [measured(mode) for mode in ((1, 1), (2, 1))]
     picture = drawn(stored([*_launches(runs[0]), *_launches(runs[1])], (*runs[0].points, *runs[1].points)))
-    assert "a roof may be above the plateau of the memory ladder" in picture.caption
+    assert "A roof may therefore be above the plateau" in picture.caption
     one, two = picture.panels
     assert (one.title, two.title) == ("1 core", "2 cores")
     assert (one.x, one.y) == (two.x, two.y)
