@@ -94,11 +94,11 @@ NOT_HERE = {  # need: what is said of it on a machine with 2 cores, 1 NUMA domai
     "thp": "needs transparent huge pages; they are disabled (never)",
     "processor=POWER6": "needs a POWER6 processor; this processor is Fake CPU 9000",
     "processor=POWER": "needs a POWER processor; this processor is Fake CPU 9000",
-    "mounted=local": "needs local file systems mounted; mounted are tmpfs, and none of ext2, ext3, ext4, xfs, "
-    "btrfs, f2fs, zfs, overlay",
-    "mounted=nfs": "needs NFS mounted; mounted are tmpfs, and none of nfs, nfs4",
-    "mounted=parallel": "needs parallel file systems mounted; mounted are tmpfs, and none of lustre, gpfs, beegfs, "
-    "ceph",
+    "mounted=local": "needs local file systems mounted; mounted types: tmpfs (required: one of ext2, ext3, ext4, "
+    "xfs, btrfs, f2fs, zfs, overlay)",
+    "mounted=nfs": "needs NFS mounted; mounted types: tmpfs (required: one of nfs, nfs4)",
+    "mounted=parallel": "needs parallel file systems mounted; mounted types: tmpfs (required: one of lustre, gpfs, "
+    "beegfs, ceph)",
     "hwprefetch": "needs a hardware prefetcher that this process may disable; there is no /dev/cpu/0/msr",
     "mpi-io": "needs an MPI library with MPI-IO; no library of mpich, openmpi, intelmpi was found",
     "two-nodes": "needs two nodes with a network between them; this is one node",

@@ -295,7 +295,7 @@ def _found_instead(need: str, machine: Machine) -> str:
         kinds, found = FILE_SYSTEMS[need.removeprefix(_MOUNTED)][1], machine.system.get("file_systems", "").split()
         met = bool(set(found) & set(kinds))
         return (
-            "" if met else f"mounted are {', '.join(found) or 'none that are recorded'}, and none of {', '.join(kinds)}"
+            "" if met else f"mounted types: {', '.join(found) or 'none recorded'} (required: one of {', '.join(kinds)})"
         )
     if need == _PREFETCH:
         return (

@@ -90,7 +90,7 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
 
 
 def _too_deep(what: str) -> Refusal:
-    return Refusal(f"cannot read the {what} (nested deeper than {DEEPEST} levels); make it flatter", Exit.WRONG_WORD)
+    return Refusal(f"cannot read the {what} (nested deeper than {DEEPEST} levels); reduce the nesting", Exit.WRONG_WORD)
 
 
 def _check_keys(text: str, what: str) -> None:

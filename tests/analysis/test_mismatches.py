@@ -91,7 +91,7 @@ def test_ranks_alone_in_their_worlds_are_reported() -> None:
 def test_more_ranks_than_places_on_a_host_are_reported() -> None:
     two = obedient("2x1")
     (text,) = reported("1x1", two, 2)
-    assert text == "rank 1 is number 2 on host0, where the plan has only 1"
+    assert text == "host0 has more ranks than the plan (1): rank 1 has no entry"
 
 
 def test_fewer_threads_than_requested_are_reported() -> None:

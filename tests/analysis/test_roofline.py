@@ -172,7 +172,7 @@ def test_the_roof_is_the_limit_of_the_table_and_the_peak_of_the_shares(mode: tup
 def test_the_panels_of_the_fewest_and_the_most_threads_have_equal_scales() -> None:
     runs = [measured(mode) for mode in ((1, 1), (2, 1))]
     picture = drawn(stored([*_launches(runs[0]), *_launches(runs[1])], (*runs[0].points, *runs[1].points)))
-    assert "a roof may be above the plateau of the memory ladder" in picture.caption
+    assert "A roof may therefore be above the plateau" in picture.caption
     one, two = picture.panels
     assert (one.title, two.title) == ("1 core", "2 cores")
     assert (one.x, one.y) == (two.x, two.y)
@@ -235,7 +235,7 @@ def test_above_its_roof_is_a_doubt_and_what_is_not_measurable_has_no_share() -> 
         for p in run.points
     )  # fmt: skip
     picture = drawn(replace(run, points=fast))
-    assert "above the roof: units, counting or another clock" in picture.caption
+    assert "above the roof: check units, counts and clock frequency" in picture.caption
     assert any("above the roof" in row[4] for row in picture.rows)
     lost = tuple(
         replace(p, taken=(RankTimes(0, (10**9,), (10**8,), (9 * 10**8,)),)) if p.workload == "node/gemm" else p

@@ -118,7 +118,7 @@ def test_entries_of_one_value_and_lists_of_several_names() -> None:
     assert "Prefers the adapter's domain" not in found_text("MP_TASK_AFFINITY=CORE", found, 80)
     assert "Prefers the adapter's domain" in found_text("MP_TASK_AFFINITY=nothing", found, 80)
     text = found_text("-qhot", search("-qhot"), 80)
-    assert text.startswith("-qhot finds 10 settings")
+    assert text.startswith("10 settings in the documents match -qhot.")
     assert "xlc; xlf" in text
     assert "srun --mem-bind=local ./prog" in found_text("--mem-bind", search("--mem-bind"), 80)
 

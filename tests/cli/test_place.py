@@ -84,7 +84,11 @@ def test_lines_come_from_standard_input_too() -> None:
         (["--place", "1x1,memory=bind:9", "--on", REFERENCE], 3, "this machine has 0"),
         (["--place", "4x2", "--ranks", "2"], 2, "cannot use --ranks with --place; add it to the text of --place"),
         (["--place", "1x1", "--on", "/nowhere/x.xml"], 2, "cannot read the machine"),
-        (["--place", "1x1", "--on", REFERENCE, "--for", "mvapich"], 2, "cannot write for 'mvapich' (no such launcher)"),
+        (
+            ["--place", "1x1", "--on", REFERENCE, "--for", "mvapich"],
+            2,
+            "cannot write options for 'mvapich' (no such launcher)",
+        ),
         (["--from", "hello", "--on", REFERENCE], 2, "cannot recognise the launcher of"),
         (["--place", "1x1", "--on", REFERENCE, "--svg", "/nowhere/x.svg"], 1, "cannot write /nowhere/x.svg"),
     ],

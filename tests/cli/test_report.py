@@ -159,5 +159,5 @@ def test_no_svg_goes_through_a_link_or_into_a_file(store: Path, tmp_path: Path) 
     for target in ("file", "file/below"):
         result = call(store, "report", "last", "--svg", str(tmp_path / target))
         assert result.exit_code == 1
-        assert "try --svg with a folder of yours" in str(result.exception)
+        assert "use --svg with a folder that you can write to" in str(result.exception)
     assert (tmp_path / "file").read_text() == "mine"

@@ -186,7 +186,7 @@ def test_runs_with_and_without_a_link_have_no_figure_in_common(tmp_path: Path) -
         run = stored([launch], [message(link, launch=launch.key)])
         runs.append(write_run(run, tmp_path / str(number)))
     text = " ".join(" ".join(map(str, lines(report_of(summarise(runs[1]))))).split())
-    assert "emulated link: hosts on this machine, joined at 100Mbit/s; no figure of a network" in text
+    assert "emulated link: all hosts are on this machine, connected at 100Mbit/s; no real network" in text
     assert not compare(summarise(runs[0]), summarise(runs[1])).verdicts
     with pytest.raises(Refusal, match="over an emulated link"):
         measured_step(runs[1], "mpi/p2p", 1)

@@ -106,7 +106,7 @@ def test_parts_without_huge_pages_are_reported() -> None:
     (text,) = differences(PLACED, found, huge_segments=("text", "stack"))
     assert text.endswith("huge pages were requested for its text; 0 % of 4 MiB is on huge pages")
     (nothing,) = differences(PLACED, found, huge_segments=("data",))
-    assert nothing.endswith("none of it was found")
+    assert nothing.endswith("the segment was not found")
 
 
 def test_equal_processes_of_one_name_are_reported_once() -> None:

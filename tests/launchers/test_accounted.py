@@ -296,7 +296,9 @@ def test_several_launchers_are_named_in_one_option_or_in_several() -> None:
     ]  # fmt: skip
     assert several.stdout == one_by_one.stdout
     wrong = CliRunner().invoke(application(), [*place, "--for", "mpich,openmpy"])
-    assert "cannot write for 'openmpy' (no such launcher); did you mean openmp or openmpi" in str(wrong.exception)
+    assert "cannot write options for 'openmpy' (no such launcher); did you mean openmp or openmpi" in str(
+        wrong.exception
+    )
 
 
 def test_lines_of_a_script_that_are_not_read_are_listed() -> None:

@@ -193,7 +193,7 @@ def test_lines_that_cannot_be_read_say_why(text: str, says: str) -> None:
 
 def test_unknown_launchers_are_refused_with_the_known_ones() -> None:
     placement = plan(REFERENCE, PlacementRequest())
-    with pytest.raises(Refusal, match="cannot write for 'mvapich' \\(no such launcher\\); did you mean mpich"):
+    with pytest.raises(Refusal, match="cannot write options for 'mvapich' \\(no such launcher\\); did you mean mpich"):
         to_syntax("mvapich", placement, PlacementRequest(), REFERENCE)
-    with pytest.raises(Refusal, match="cannot read lines of 'pbs'"):
+    with pytest.raises(Refusal, match="cannot read command lines of 'pbs'"):
         from_syntax("#PBS -l select=1", REFERENCE, "pbs")

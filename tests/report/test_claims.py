@@ -65,7 +65,7 @@ def in_page(found: Summary) -> str:
 
 
 LEGEND = {
-    1: "range within one launch at {at}:46; the launch was not repeated",
+    1: "range within one launch, at {at}:46; the launch was not repeated",
     2: "both values of two launches, no interval, between {at}:46 and {at}:47",
     3: "95 % interval for the median of the valid launches, between {at}:46 and {at}:48",
     6: "95 % interval for the median of the valid launches, between {at}:46 and {at}:51",
@@ -128,10 +128,10 @@ def test_the_page_says_where_the_next_launch_would_lie() -> None:
 
 
 def test_tables_of_pictures_say_what_their_ends_are() -> None:
-    tables = [picture for picture in pictures(summary(3)) if "which is" in picture.header]
+    tables = [picture for picture in pictures(summary(3)) if "kind of range" in picture.header]
     assert tables
     for picture in tables:
-        ends, claim = (picture.header.index(title) for title in ("low … high", "which is"))
+        ends, claim = (picture.header.index(title) for title in ("low … high", "kind of range"))
         assert all(row[claim] for row in picture.rows if row[ends])
         assert said(3) in {row[claim] for row in picture.rows}
 

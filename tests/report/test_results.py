@@ -33,7 +33,7 @@ def test_the_terminal_shows_named_results_and_the_failed_check_with_value_and_bo
 def test_a_check_that_is_no_number_says_so() -> None:
     check = Result("residual", float("nan"), "1", 16.0)
     figure = dataclasses.replace(SUMMARY.figures[0], wrong=(check,))
-    assert results.failed_texts(figure) == ["residual: no number, where 16 is the most"]
+    assert results.failed_texts(figure) == ["residual: not a number (maximum 16)"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_the_files_of_a_program_are_one_row_for_each_combination_of_knobs() -> N
     kernel = point(launch="a-0", files=(KeptFile("field.bin", "field", 5, stored="a-0.1/0.1.field.bin"),))
     folder = Path("store/runs/r")
     assert results.program_file_texts([*launches, kernel], folder) == [
-        "in store/runs/r/files, a folder for each launch",
+        "in store/runs/r/files, one folder per launch",
         "n=1: 6 launches: stdout; for example app-1-5.1",
         "n=2: 8 launches: stdout (7 of 8), stderr (1 of 8); for example app-1-6.2",
         "n=3: 1 launch: big (not stored: larger than 16 MiB)",
@@ -169,7 +169,7 @@ def test_files_of_failed_launches_are_listed_with_the_others() -> None:
     shown = [line.plain for line in text.lines(report, 200)]
     place = shown.index("Files") + 1
     assert shown[place : place + 2] == [
-        f"  in {run.folder / 'files'}, a folder for each launch", "  1 launch: stderr; for example a-0.1",
+        f"  in {run.folder / 'files'}, one folder per launch", "  1 launch: stderr; for example a-0.1",
     ]  # fmt: skip
     document = tidy.document(report)
     assert document["failures"] == [

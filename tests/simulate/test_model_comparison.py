@@ -147,7 +147,7 @@ def test_pictures_have_the_model_s_line_and_say_what_it_is() -> None:
     assert line.kind == "line"  # in the colour of its curve, which has marks and may have any dash
     assert np.allclose(line.y, [taken_ns(length) * 1e-9 for length in LENGTHS if length], rtol=0.02)
     assert "Lines without marks: the network model" in curve.caption
-    assert "3 times the model's" in dict(curve.facts).popitem()[1]
+    assert "3 times the value of the model" in dict(curve.facts).popitem()[1]
     alone = pictures(summarise(run(*measured), all_metrics=True))
     assert not any(one.name == "model" for picture in alone for panel in picture.panels for one in panel.series)
 

@@ -123,8 +123,8 @@ def test_what_holds_by_calibration_is_counted_apart() -> None:
         answer(partly).split()
     )
     found = outcome.outcome_of_model("ptrans-scaling")
-    assert counts(found)[:3] == [(2, "hold"), (1, "held by calibration"), (1, "does not hold")]
-    assert "2 hold · 1 held by calibration · 1 does not hold" in report_text(found)
+    assert counts(found)[:3] == [(2, "hold"), (1, "holds (used for calibration)"), (1, "does not hold")]
+    assert "2 hold · 1 holds (used for calibration) · 1 does not hold" in report_text(found)
     first = json.loads(report_json(found))["findings"][0]
     assert (first["predicted"], first["calibrated"]) == (
         False,

@@ -91,7 +91,7 @@ def ladder() -> Picture:
         ("8 KiB", "32 KiB", "128 KiB", "512 KiB", "2 MiB", "8 MiB", "32 MiB", "128 MiB")
     ))  # fmt: skip
     across = Axis("footprint", True, ticks, "B")
-    marks = (Mark(48 * KIB, "L1 48 KiB"), Mark(2 * MIB, "L2 2 MiB"), Mark(105 * MIB, "L3 105 MiB (the host's)"))
+    marks = (Mark(48 * KIB, "L1 48 KiB"), Mark(2 * MIB, "L2 2 MiB"), Mark(105 * MIB, "L3 105 MiB (of the host)"))
 
     def along(levels: tuple[float, ...], places: tuple[int, ...]) -> tuple[float, ...]:
         return tuple(levels[sum(i > place for place in places)] * (1 + 0.06 * math.sin(3 * i)) for i in range(16))

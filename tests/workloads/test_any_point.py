@@ -15,7 +15,7 @@ from octant.record import Point
 from octant.record.lines import Reader
 from octant.record.writer import seal
 from octant.workloads import workload, workloads
-from paths import DATA
+from paths import DATA, ROOT
 
 RECORDED = [json.loads(line) for line in (DATA / "smoke-points.jsonl").read_text(encoding="utf-8").splitlines()]
 POINTS = [line for line in RECORDED if line["kind"] == "point"]
@@ -90,3 +90,15 @@ def test_declarations_hold_for_any_point(line: dict[str, Any]) -> None:
         except Exception as error:
             raise AssertionError(f"{declared.name} with {what}") from error
     assert tried > 30
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_results_of_stored_points_have_names_that_the_kernel_uses(name: str) -> None:
+    """A result whose name is changed in the kernel needs an entry in `renamed.toml` of the workload."""
+    folder = ROOT / "src/octant/workloads" / name
+    sources = "".join(file.read_text(encoding="utf-8") for file in folder.glob("*.[ch]pp"))
+    stored = [found for line in POINTS if line["workload"] == name if (found := point(line))]
+    assert stored
+    assert [
+        one.name for found in stored for one in (*found.results, *found.checks) if f'"{one.name}' not in sources
+    ] == []

@@ -39,12 +39,12 @@ def stated_sizes(machine: Machine) -> dict[int, int]:
 
 
 def disputed_levels(machine: Machine) -> dict[int, str]:
-    """Return the levels whose size a source contradicts, with the reason: `the host's`."""
+    """Return the levels whose size a source contradicts, with the reason: `of the host`."""
     found = next((entry for entry in machine.disagreements if entry.subject == LAST_CACHE), None)
     if found is None:
         return {}
     hosts = any("host's" in statement for _, statement in found.statements)
-    return {max(stated_sizes(machine), default=0): "the host's" if hosts else "disputed"}
+    return {max(stated_sizes(machine), default=0): "of the host" if hosts else "disputed"}
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def mismatches(places: Sequence[RankPlacement], point: Point, ranks: int) -> tup
         number = local[given.host]
         local[given.host] += 1
         if number >= len(places):
-            found.append(f"rank {rank} is number {number + 1} on {given.host}, where the plan has only {len(places)}")
+            found.append(f"{given.host} has more ranks than the plan ({len(places)}): rank {rank} has no entry")
             continue
         differences = _rank_of_program if is_program(point.workload) else _rank
         found += [f"rank {rank}: {text}" for text in differences(places[number], given)]

@@ -61,9 +61,9 @@ class Summary:
 
     @property
     def clock_text(self) -> str:
-        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, by the work`; empty if no clock was observed."""
+        """`3.59 GHz`, or `3.39 GHz to 3.59 GHz, depending on the workload`; empty if no clock was observed."""
         ends = dict.fromkeys(units.si_text(clock, "Hz") for clock in (*self.clocks_hz[:1], *self.clocks_hz[-1:]))
-        return " to ".join(ends) + ", by the work" * (len(ends) > 1)
+        return " to ".join(ends) + ", depending on the workload" * (len(ends) > 1)
 
     def by_workload(self) -> list[tuple[Workload, list[Figure]]]:
         """Return the figures grouped by workload; those of a user's program also by headline."""

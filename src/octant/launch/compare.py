@@ -49,7 +49,7 @@ def _of_process(
 ) -> list[str]:
     """Return the differences between one process and its requested placement."""
     if process.local_rank >= len(placement.ranks):
-        return ["there is no place for it"]
+        return ["the placement has no entry for this rank"]
     found = _process(placement.ranks[process.local_rank], process)
     total = sum(process.node_bytes.values())
     if huge_heap and total > _WORTH_BYTES and process.huge_bytes < _HUGE_SHARE * total:
@@ -75,7 +75,7 @@ def _small_segments(process: WatchedProcess, wanted: Sequence[str]) -> list[str]
             share = (
                 f"{100 * large / total:.0f} % of {bytes_text(total)} is on huge pages"
                 if total
-                else "none of it was found"
+                else "the segment was not found"
             )
             found.append(f"huge pages were requested for its {segment}; {share}")
     return found

@@ -177,7 +177,9 @@ class _Middle:
 
     def __init__(self, pagemap: Path, flags: Path, base_bytes: int) -> None:
         self.pagemap, self.flags, self.base_bytes = pagemap, flags, base_bytes
-        self.unknown = "" if base_bytes < MIDDLE else "the base page size is not smaller"
+        self.unknown = (
+            "" if base_bytes < MIDDLE else "the base page size is not smaller, so these pages cannot be distinguished"
+        )
         self.left = MOST_PAGES
 
     def bytes_of(self, one: Range) -> int:

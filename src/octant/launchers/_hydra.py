@@ -121,7 +121,7 @@ def object_masks(topology: Topology, binding: str, mapping: str) -> list[CpuSet]
             first = next((k for k, obj in enumerate(bind_objs) if inside[d][starts[d]] in obj), None)
             if first is None:
                 raise ValueError(
-                    f"cannot bind to {binding} (hardware thread {inside[d][starts[d]]} is in none of them); choose "
+                    f"cannot bind to {binding} (hardware thread {inside[d][starts[d]]} is in no such object); choose "
                     "another object"
                 )
             masks.append(_walk(bind_objs, first, bind_count, covers[d]))

@@ -21,8 +21,8 @@ class Role:
 
 
 ROLES = {
-    "write": Role(("to_syntax",), "write for"),
-    "read": Role(("MARK", "from_syntax"), "read lines of"),
+    "write": Role(("to_syntax",), "write options for"),
+    "read": Role(("MARK", "from_syntax"), "read command lines of"),
     "start": Role(("at_hand", "command"), "launch with"),
     "mpiexec": Role(("VERSION", "PMI", "SPINS", "unbound"), "start ranks with the mpiexec of", "MPI library"),
     "job": Role(("LAUNCHER", "script", "submission"), "write a job for", "batch system"),

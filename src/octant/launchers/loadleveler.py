@@ -33,7 +33,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         return Syntax((), False, ("no task is bound: LoadLeveler binds tasks only with a keyword",))
     plain = _shared.simplify_request(placement, request, topology)
     lines = ["#@rset = rset_mcm_affinity"]
-    cannot = ["LoadLeveler selects MCMs and cores itself: objects of the same kind, not the same numbers"]
+    cannot = ["LoadLeveler selects MCMs and cores itself: their kind is as requested, their numbers may differ"]
     if plain.cpus:
         cannot = ["a job command file cannot list hardware threads; use octant-bind in the job"]
     options = _options(plain)

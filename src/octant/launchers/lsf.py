@@ -39,7 +39,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     else:
         what = f"core({request.threads}):cpubind=core:distribute={distribute}"
     line = f'#BSUB -n {ranks} -R "span[ptile={ranks}] affinity[{what}{_MEMORY.get(request.memory.policy, "")}]"'
-    cannot = ["LSF selects the cores itself: objects of the same kind, not the same numbers"]
+    cannot = ["LSF selects the objects itself: their kind is as requested, their numbers may differ"]
     if plain.cpus:
         cannot = ["LSF accepts no list of hardware threads on this line; use a rank file or octant-bind"]
     if request.memory.policy == "interleave" or request.memory.nodes:

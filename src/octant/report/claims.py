@@ -258,14 +258,14 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
         "median": f"95 % interval for the median of the valid launches, {when}",
         "share": f"95 % interval for the share of time in all valid launches, {when}",
         "two values": f"both values of two launches, no interval, {when}",
-        "one launch": f"range within one launch {when}; the launch was not repeated",
+        "one launch": f"range within one launch, {when}; the launch was not repeated",
     }
     return [text for kind, text in texts.items() if kind in kinds]
 
 
 def link_text(link: str) -> str:
     """Return the footnote on figures that were measured over an emulated link."""
-    return f"emulated link: hosts on this machine, joined at {clean(link)}; no figure of a network of this machine"
+    return f"emulated link: all hosts are on this machine, connected at {clean(link)}; no real network was measured"
 
 
 def caption(values: Iterable[Estimate | None]) -> str:

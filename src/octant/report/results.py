@@ -101,7 +101,7 @@ def failed_texts(figure: Figure) -> list[str]:
     texts = []
     for one in _named_values(figure.wrong):
         place, most = places.get(one.name, ""), one.bound or 0.0
-        said = f"{one.name}: no number, where {units.si_text(most, one.unit)} is the most"
+        said = f"{one.name}: not a number (maximum {units.si_text(most, one.unit)})"
         if math.isfinite(one.greatest):
             found, bound = _differing(one.greatest, most, one.unit)
             said = f"{one.name}: {found} > {bound}"
@@ -191,7 +191,7 @@ def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list
     if not cells:
         return []
     several = len({request for request, _ in cells}) > 1
-    rows = [f"in {folder / kept.FOLDER}, a folder for each launch"]
+    rows = [f"in {folder / kept.FOLDER}, one folder per launch"]
     for (request, knobs), launches in list(cells.items())[:_MOST_CELLS]:
         cell = " ".join(filter(None, (request * several, knobs)))
         rows.append(f"{cell}: {_left_text(launches)}" if cell else _left_text(launches))

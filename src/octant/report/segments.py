@@ -37,7 +37,7 @@ def formula(of: Segment) -> str:
     if abs(of.startup_s) < _UNSEEN * of.at_first_s:
         return f"n / {rate}"
     if of.startup_s < 0:
-        return f"{claims.quantity(of.at_first_s, 's')} at {units.bytes_text(of.first)}, further at {rate}"
+        return f"{claims.quantity(of.at_first_s, 's')} at {units.bytes_text(of.first)}, then {rate}"
     return f"{claims.quantity(of.startup_s, 's')} + n / {rate}"
 
 

@@ -73,7 +73,7 @@ def test_side_text_lists_plateaus_edges_and_page_sizes() -> None:
     found = facts(ladder())
     assert found["L2"] == "70.0 GB/s, ends between 2 MiB and 4 MiB; 5.20 ns, ends between 2 MiB and 4 MiB"
     assert found["huge pages"] == "× 1.30 as fast as base pages at 256 MiB"
-    assert found["reach of the TLB"] == "base pages are slower by more than × 1.10 from 4 MiB on"
+    assert found["TLB reach"] == "base pages are slower by more than × 1.10 from 4 MiB on"
 
 
 def test_the_table_says_what_the_curves_do() -> None:
@@ -160,7 +160,7 @@ def test_a_knee_says_which_cache_ends_and_its_line_goes_on_to_the_next(monkeypat
     picture = messages()
     found = facts(picture)
     assert found["B, from 1 MiB"].endswith("knee (L2)"), "two buffers of 1 MiB fill 2 MiB"
-    assert found["B, from 1 MiB"].startswith("53.4 µs at 1 MiB, further at 1.82 GB/s")
+    assert found["B, from 1 MiB"].startswith("53.4 µs at 1 MiB, then 1.82 GB/s")
     line = next(series for series in picture.panels[0].series if series.name == "line of A")
     assert line.x[-1] == pytest.approx(MIB)
     assert picture.panels[0].marks[0].at == MIB

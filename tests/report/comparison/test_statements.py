@@ -129,7 +129,7 @@ def test_too_few_rounds_are_doubtful_and_not_unmeasurable() -> None:
 
 def test_too_few_rounds_are_no_verdict_and_count_for_nothing() -> None:
     found = comparison_of(*MIXED, rounds=LEAST_ROUNDS - 1)
-    assert statements.answer(found) == "No figure of 6 has a verdict: 3 of 4 rounds."
+    assert statements.answer(found) == "None of the 6 figures has a verdict: 3 of 4 rounds."
     assert (6, "insufficient data") in statements.counts(found)
     drawn = statements.picture(found)
     assert drawn is not None
@@ -181,8 +181,10 @@ def test_only_what_is_undecided_asks_for_rounds() -> None:
     needed = next(verdict.needed for verdict in unclear.verdicts if verdict.needed)
     assert f"needs about {needed} for 3 %" in more.body
     assert more.lines[0].startswith(f"octant compare --rounds {statements.MOST_ROUNDS} ")
-    assert gate.body == "Stops early at 8 and 12 rounds; Holm over 2 figures."
-    assert statements.steps(decided)[0].body == "Stops early at 4, 6, 8 and 12 rounds; Holm over 1 figure."
+    assert gate.body == "Can stop early after 8 and 12 rounds; Holm correction for 2 figures."
+    assert (
+        statements.steps(decided)[0].body == "Can stop early after 4, 6, 8 and 12 rounds; Holm correction for 1 figure."
+    )
 
 
 def test_a_line_with_fewer_rounds_than_are_needed_says_so() -> None:

@@ -192,7 +192,7 @@ def test_values_of_several_sorts_have_letters_that_say_what_their_ends_are() -> 
     mixed = dataclasses.replace(one, figures=(one.figures[0], six.figures[1]))
     made = table.table(mixed.figures, {id(figure): place for place, figure in enumerate(mixed.figures)})
     assert made.ends == "Low … high"
-    assert made.claim == "letters say below what low and high are"
+    assert made.claim == "the notes below explain low and high"
     found = [row for _, _, group in made.groups for row in group]
     said = [dict(made.footnotes)[row.letters[0]] for row in found]
     assert said[0].startswith("range within one launch")

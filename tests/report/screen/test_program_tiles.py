@@ -69,10 +69,10 @@ def test_one_cell_has_time_memory_processors_lost_time_and_placement(tmp_path: P
     assert (found["Memory"].number, found["Memory"].unit) == ("3.20", "GiB")
     assert found["Memory"].also == ("private memory 3.00 GiB", "33 % of it on huge pages")
     assert (found["CPU utilisation"].number, found["CPU utilisation"].what) == ("97.5", "of 2 hardware threads")
-    assert found["CPU utilisation"].also == ("1.95 cores used", "2.6 % of it in the system")
+    assert found["CPU utilisation"].also == ("1.95 cores used", "2.6 % of the CPU time in the kernel")
     assert found["Time lost"].number == "0"
     placement = found["Placement"]
-    assert (placement.number, placement.unit, placement.what) == ("2", "threads", "seen busy on 0-1")
+    assert (placement.number, placement.unit, placement.what) == ("2", "threads", "observed on 0-1")
     assert placement.also == ("memory on node 0", "33 % on huge pages")
 
 
@@ -168,7 +168,10 @@ def test_what_the_system_took_is_shown_by_cause(tmp_path: Path) -> None:
     found = shown(of_one(tmp_path, replace(ONE, ranks=[taken], pressure=0.3)))["Time lost"]
     assert found.unit == "% of time"
     assert found.interval == "sum over 6 launches"
-    assert found.also == ("besides, at most 10 % of a launch on the run queue", "5 involuntary switches in a launch")
+    assert found.also == (
+        "in addition, at most 10 % of a launch waiting for a CPU",
+        "5 involuntary switches in a launch",
+    )
     assert found.bar is not None
     assert dict(found.bar.shares).keys() == {"a CPU quota", "the host"}
 
@@ -183,7 +186,7 @@ def test_what_is_lost_at_most_makes_time_doubtful_and_memory_not(tmp_path: Path)
 def test_a_program_that_nothing_looked_at_says_so(tmp_path: Path) -> None:
     short = replace(ONE, wall=0.01, ranks=[RankSeen(0.009, 0.001, (), ((0, 1),), stolen=None)])
     found = shown(of_one(tmp_path, short))
-    assert found["Placement"].missing == "it ended before its threads were looked at"
+    assert found["Placement"].missing == "the program ended before its threads could be observed"
     assert found["Time lost"].missing == "not recorded"
 
 

@@ -94,7 +94,7 @@ def test_each_machine_is_shown_relative_to_its_own_baseline(where: Store) -> Non
     (note,) = panel.notes
     assert note.text == "not measured: needs 2 MiB pages; 0 of 0 reserved pages are free"
     assert named[note.y] == "binding yes, memory local, pages pool"
-    assert "Lines, and brackets in the table: here: 95 % interval for the median over" in picture.caption
+    assert "Lines in the picture and brackets in the table: here: 95 % interval for the median over" in picture.caption
     assert "× baseline: 95 % interval for the geometric mean ratio over" in picture.caption
     assert "More is better." in picture.caption
     assert "The baseline is binding no, memory anywhere" in picture.caption
@@ -144,11 +144,11 @@ def test_what_is_not_measurable_is_open_and_its_ratios_are_signed(where: Store, 
     opened = [flag for series in drawn.panels[0].series for flag in series.open]
     ratio_too = picture == "bars"  # a ratio to a baseline that is not measurable is none either
     assert opened == [False, True, False, False, ratio_too, True]
-    assert "Open marks are not as requested, or not measurable" in drawn.caption
+    assert "Open marks: the request was not met, or the value is not measurable" in drawn.caption
     ratios = [dict(zip(drawn.header, row, strict=True))["× baseline"] for row in drawn.rows]
     assert [text.endswith(" ×") for text in ratios] == [False, False, False, False, True, True]
-    assert "× behind a ratio" in drawn.caption
-    assert "× behind a ratio" in report.report_text(found)
+    assert "× after a ratio" in drawn.caption
+    assert "× after a ratio" in report.report_text(found)
     assert "Open marks" not in pictures(along(where, tmp_path, picture))[0].caption
 
 
@@ -186,7 +186,7 @@ def test_without_a_baseline_here_values_stand_and_no_ratio(where: Store) -> None
     run = fake_study.run(where, "stream-affinity-pages", machine(), only_bound, repeats=1)
     (picture,) = pictures(fake_study.outcome_of(run))
     assert [series.name for series in picture.panels[0].series] == ["published"]
-    assert "no baseline here" in {note.text for note in picture.panels[0].notes}
+    assert "no value of the baseline" in {note.text for note in picture.panels[0].notes}
     assert "10.0 GB/s" in picture.panels[0].columns[0].texts
 
 
@@ -224,7 +224,7 @@ def test_the_model_curve_carries_its_range_and_the_published_points() -> None:
     assert model.y[model.x.index(25)] < model.y[model.x.index(24)]  # the step of the sawtooth
     assert any(low < high for low, high in zip(model.low, model.high, strict=True))
     assert (picture.panels[0].x.title, picture.panels[0].x.log, picture.panels[0].y.log) == ("supernodes", False, False)
-    assert "no statistical error" in picture.caption
+    assert "not a statistical error" in picture.caption
 
 
 def same_numbers(picture: Picture, found: Outcome) -> None:

@@ -49,7 +49,7 @@ def test_a_page_shows_what_the_kernel_says_of_itself(tmp_path: Path, monkeypatch
     text = page.workload_text("p2p")
     for words in (
         "steps: the ranks of a group work together", "pack, solve/halo", "residual, 1", "length [of a message]",
-        "caller, answerer (its samples do not count)",
+        "caller, answerer (its samples are excluded)",
     ):  # fmt: skip
         assert words in text
     assert json.loads(page.workload_json("p2p"))["phases"] == ["pack", "solve/halo"]
@@ -63,10 +63,10 @@ def test_a_page_shows_what_the_kernel_says_of_itself(tmp_path: Path, monkeypatch
         (rate("bytes_read", "bytes_written"), "bytes_read + bytes_written per second"),
         (seconds("phase/pack", over=(steps("mean"), ranks("max"), groups("max"))),
          "phase/pack time; steps mean, ranks max, groups max"),
-        (share("phase/pack"), "phase/pack over step, sum over sum"),
+        (share("phase/pack"), "sum of phase/pack over sum of step"),
         (reading("residual"), "reading residual"),
-        (derived(max, seconds(), result("overlap")), "made of: step time; result overlap"),
-        (custom(lambda _point, _samples: 0.0), "a function of its own"),
+        (derived(max, seconds(), result("overlap")), "computed from: step time; result overlap"),
+        (custom(lambda _point, _samples: 0.0), "a function of the workload"),
     ],
 )  # fmt: skip
 def test_definitions_of_metrics_in_words(value: Value, text: str) -> None:

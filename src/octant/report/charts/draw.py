@@ -80,7 +80,7 @@ def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path
     Raises:
         Refusal: the folder or a file cannot be written.
     """
-    otherwise = "try --svg with a folder of yours"
+    otherwise = "use --svg with a folder that you can write to"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

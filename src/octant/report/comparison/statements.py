@@ -304,7 +304,7 @@ def picture(found: Comparisons) -> Picture | None:
     if not rows:
         return None
     claimed = "paired rounds" if found.pair else "these two sessions"
-    drawn = ratios(rows, found.margin, ("ratio", "detectable", "verdict"), "Ratios, worst news first",
+    drawn = ratios(rows, found.margin, ("ratio", "detectable", "verdict"), "Ratios, worst first",
         f"Speed of B over A, 95 % interval of {claimed}", "← B slower", "B faster →")  # fmt: skip
     said = "; ".join(claims(one.verdict.speed for one in shown if one.verdict).values())
     return replace(drawn, caption=f"{drawn.caption} Lines: {said}." if said else drawn.caption)

@@ -57,7 +57,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
         page += [Text(f"  {line}") for line in step.lines]
     differences = [f"{what}: {in_a} in A, {in_b} in B" for what, in_a, in_b in found.differences]
     for heading, items in (
-        (text.ABSENT, absent_workloads(found.before, found.after)), ("What else differs", differences),
+        (text.ABSENT, absent_workloads(found.before, found.after)), ("Other differences", differences),
     ):  # fmt: skip
         page += [Text(), Text(heading, style="bold")] if items else []
         page += [line for one in items for line in _wrap(f"  {one}", width)]
@@ -79,10 +79,10 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
     if not claimed:
         return page
     legend = (
-        f"×  speed of B over A; less than {percent(found.margin)} is of no interest",
+        f"×  speed of B over A; differences below {percent(found.margin)} count as equal",
         *(f"{marks[sort]}  {words}" for sort, words in claimed.items()),
         f"→  {statements.values_text(found)}",
-        "±  smallest detectable difference: one that is detected in 80 % of cases at this noise",
+        "±  smallest detectable difference: a real difference of this size is detected in 80 % of cases",
     )
     return [*page, Text(), *(line for words in legend for line in _wrap(words, width, "dim"))]
 

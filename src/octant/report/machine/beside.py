@@ -48,7 +48,7 @@ def _missing(rows: Sequence[ComparisonRow]) -> Iterator[str]:
             missing.setdefault((row.command, row.reason), []).append(f"{row.spec.name} ({row.spec.group.lower()})")
     if missing:
         number = counted(sum(map(len, missing.values())), "row")
-        yield _wrapped(f"Not known here, with what measures it ({number})")
+        yield _wrapped(f"Values that are not known for this machine, and commands that measure them ({number})")
     for (command, reason), names in missing.items():
         yield _wrapped(", ".join(names) + (f": {reason}" if reason else ""), "  ")
         yield from [f"     {command}"] * bool(command)

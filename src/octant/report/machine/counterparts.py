@@ -10,8 +10,8 @@ from octant.catalogue.lookup import is_named, plain
 from octant.mpi.neutral import find, find_support, read_value
 
 _EVIDENCE = {
-    "effect": "launched with MPI, and the change was seen",
-    "read-back": "launched with MPI, and the library showed the value",
+    "effect": "launched with MPI, and the change was observed",
+    "read-back": "launched with MPI, and the library reported the value",
     "launch": "launched with MPI, and messages arrived",
     "ran": "the command, flag or variable was tried",
     "documentation": "not tried",
@@ -121,7 +121,7 @@ def _group_text(group: Sequence[Setting], width: int) -> str:
         value = f"{setting.value}: " if setting.value else ""
         source = f"({documents()[setting.document].title}, {setting.where})"
         texts = [value + setting.effect, setting.when.strip("-"), setting.note and f"({setting.note})", source]
-        rows.append(row("" if number else "once", " ".join(filter(None, texts)), width))
+        rows.append(row("" if number else "formerly", " ".join(filter(None, texts)), width))
     return "\n".join([*rows, today_text(group, width)])
 
 
@@ -152,7 +152,7 @@ def _list_text(name: str, found: Sequence[Setting], width: int) -> str:
     for one, group in kinds.values():
         line = command(one.line, width, shell=one.apply != "program")
         rows += [row(one.verified, "; ".join(names_of(group)), width), line]
-    head = f"{name} finds {len(found)} settings of the documents. Each, with one line that serves its purpose today:"
+    head = f"{len(found)} settings in the documents match {name}. The line below each serves the same purpose today:"
     more = f"`octant settings {shlex.quote(found[0].name)}` shows one of them in full."
     words = legend((one.verified for one, _group in kinds.values()), width)
     return "\n\n".join([paragraph(head, width), "\n".join(rows), words, more])

@@ -23,12 +23,12 @@ from octant.report.tables.layout import text_table
 from octant.units import counted
 
 _KINDS = {
-    "bytes": "bytes", "count": "a whole number", "time": "a time", "number": "a number", "yes-no": "yes or no",
-    "word": "one of these words", "list": "a list", "text": "text",
+    "bytes": "bytes", "count": "an integer", "time": "a time", "number": "a number", "yes-no": "yes or no",
+    "word": "one of these values", "list": "a list", "text": "text",
 }  # fmt: skip
 _SOURCES = {"listing": "listed by {}, {}", "run": "launched: {}, {}", "manual": "documentation: {}, {}"}
 _MOST_LISTED = 24
-INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was read."
+INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was found."
 _NUMBER_OF_RANKS = ("-n", "--ntasks")  # options that the line has already
 _MOST_COUNTERPARTS = 3  # of one library
 
@@ -50,7 +50,7 @@ def words_text(phrase: str, width: int) -> str:
         return ""
     verb, where = ("has", "its name or meaning") if len(found) == 1 else ("have", "their names or meanings")
     number = counted(len(found), "setting")
-    head = f"{number} of current libraries {verb} {phrase!r}, or words of the same meaning, in {where}:"
+    head = f"{number} of current libraries {verb} {phrase!r} or a synonym in {where}:"
     rows = [("with Octant", neutral_text(one.name)) for one in neutral.settings() if has_words(one.name, phrase)]
     for held in found[:_MOST_LISTED]:
         title = held.library.title + " (removed)" * bool(held.setting.gone())
@@ -73,7 +73,7 @@ def table_text(name: str) -> str:
             listed = [source for source in held.sources.values() if source.kind == "listing"]
             source = (listed or list(held.sources.values()))[0]
             return (
-                f"variables of {held.title} begin so; the tables have {len(held.setting)} of them "
+                f"variables of {held.title} have this prefix; the tables contain {len(held.setting)} of them "
                 f"({source.title}, {source.version})"
             )
     return ""
@@ -87,7 +87,7 @@ def libraries_text() -> str:
         listed = [source for source in held.sources.values() if source.kind == "listing"]
         versions = ", ".join(dict.fromkeys(source.version for source in listed or held.sources.values()))
         rows.append((held.title, len(held.setting), removed or "", versions))
-    return text_table(("library", ">settings", ">removed", "listed by, or documents of"), rows)
+    return text_table(("library", ">settings", ">removed", "source (version)"), rows)
 
 
 def current_json(name: str, value: str, inventory: Inventory | None) -> list[dict[str, Any]]:

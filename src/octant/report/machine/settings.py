@@ -73,7 +73,7 @@ def entry_text(word: str, inventory: Inventory | None, installed: Inventory | No
     parts += [_place_text(knob, name) + _knob_text(knob, inventory) for knob in shown]
     if documented:
         if not is_named(said[0], name) and is_today(name):
-            head = f"{name}: the tables have no entry of this name. It is named as serving the purpose of what follows."
+            head = f"{name}: the tables have no entry of this name. These entries refer to it:"
             parts.append(paragraph(head, text_width()))
         parts.append(found_text(word, said, text_width()))
     elif said and not own:
@@ -146,7 +146,7 @@ def _unknown(name: str, inventory: Inventory | None) -> str:
         return f"no setting {name!r}; did you mean {' or '.join(near)}?"
     if longer:
         listed = ", ".join(f"{one.variable} ({one.library.title})" for one in longer[:3])
-        return f"no setting {name!r}; its words are in the longer name {listed}"
+        return f"no setting {name!r}; longer names that contain it: {listed}"
     return f"no setting {name!r} in Octant's tables; " + (
         table_text(name) or "`octant settings` and `octant catalogue settings` list them"
     )
@@ -172,7 +172,7 @@ def _versions(one: Equivalent) -> str:
 
 def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
     head = [knob.name, f"  {knob.meaning}", f"  Does it still matter? {knob.matters}."]
-    head += [f"  once: {one.name} {_system_text(one.system, one.default)}" for one in knob.originals]
+    head += [f"  formerly: {one.name} {_system_text(one.system, one.default)}" for one in knob.originals]
     lines = [paragraph(line, text_width(), rest="    ") for line in head]
     rows = []
     for one in knob.equivalents:
@@ -200,7 +200,7 @@ def neutral_text(setting: neutral.NeutralSetting, library: neutral.Library | Non
         row("meaning", setting.meaning, width),
         row("values", setting.allowed(), width),
         command(f"octant run p2p --mpi {setting.name}={example(setting)}", width, "with Octant"),
-        row("once", ", ".join(dict.fromkeys(names)), width),
+        row("formerly", ", ".join(dict.fromkeys(names)), width),
         "" if shown else row("", f"No variable of {title} is known for it.", width),
     ]
     words = legend((one.proof for one in shown if not one.cannot), width)
@@ -228,7 +228,7 @@ def _neutral_row(one: neutral.LibraryMapping, width: int) -> str:
         value = formulas.get(formula, formula.removesuffix(" or more").replace(" at least", ", at least"))
         texts.append(f"{name} = {value}")
     for word, variables in one.words.items():
-        values = " ".join(f"{name}={value}" for name, value in variables.items()) or "nothing, it is the default"
+        values = " ".join(f"{name}={value}" for name, value in variables.items()) or "nothing to set (default)"
         texts.append(f"{word}: {values}")
     before = " " * (indent(width) + 2)
     lines = [row(one.proof, f"{one.where}: {one.note}" if one.note else one.where, width)]
@@ -240,7 +240,9 @@ def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: 
     """Return the result of `--check`."""
     using = f"{TITLES[inventory.library]} {inventory.version}"
     if not problems:
-        return f"{checked} MPI settings checked against the {len(inventory.values)} that {using} has: nothing wrong"
+        return (
+            f"{checked} MPI settings checked against the {len(inventory.values)} settings of {using}: no problem found"
+        )
     return "\n".join(one.text for one in problems)
 
 

@@ -27,7 +27,7 @@ _SHADOWED = {"AVX": "AVX2", "SSE2": "AVX", "SVE": "SVE2", "Neon": "SVE", "VMX": 
 _SETTINGS = (
     ("kernel", "kernel"), ("distribution", "distribution"), ("virtualisation", "virtualisation"),
     ("container", "container"), ("governor", "governor"), ("turbo", "turbo"), ("SMT", "smt"),
-    ("NUMA balancing", "numa_balancing"), ("transparent pages", "thp"), ("of other sizes", "thp_sizes"),
+    ("NUMA balancing", "numa_balancing"), ("transparent pages", "thp"), ("transparent pages, other sizes", "thp_sizes"),
     ("clock source", "clock_source"), ("hardware counters", "pmu"), ("perf_event_paranoid", "perf_event_paranoid"),
     ("processor quota", "cgroup_cpu_quota"), ("switched off", "cpus_offline"), ("isolated", "cpus_isolated"),
 )  # fmt: skip
@@ -149,7 +149,7 @@ def _caches(top: Topology) -> str:
         of = "each core" if having == len(cores) else f"{having} of {len(cores)} cores"
         of = counted(part, "hardware thread") if part else of if sharing == 1 else f"{sharing} cores"
         rows.append((f"L{level}{letter}", bytes_text(size or None), bytes_text(line or None), number, of))
-    return text_table(("cache", ">size", ">line", ">how many", "of"), rows)
+    return text_table(("cache", ">size", ">line", ">number", "of"), rows)
 
 
 def instructions(flags: frozenset[str]) -> str:

@@ -187,7 +187,7 @@ def _capacity_lines(found: StoreCalibration, one: Evidence, fit: Calibration) ->
     for p in (p for p in fit.parameters if p.low > 0):
         value, low, high = (v * p.each for v in (p.value, p.low, p.high))
         top = f", high = {high:.4g}" if math.isfinite(high) else ""
-        source = f"{one.workload}, run {found.run} on {found.machine}{'' if top else '; open above'}"
+        source = f"{one.workload}, run {found.run} on {found.machine}{'' if top else '; no upper bound'}"
         lines += [f"[{ends.get(p.link_class, f'links.{p.link_class}')}]",
                   f"{p.resource}_per_s = {{ value = {value:.4g}, low = {low:.4g}{top}, "
                   f"source = {json.dumps(source, ensure_ascii=False)} }}"]  # fmt: skip

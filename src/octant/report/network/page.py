@@ -114,9 +114,9 @@ def failures(shown: Overview) -> Picture | None:
         for policy in policies
     )  # fmt: skip
     kind = found[0].link_class
-    upright = Axis("rate left", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2)))
+    upright = Axis("remaining rate", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2)))
     panel = Panel(_size_axis(shown, max(w.size for w in found)), upright, series)
-    columns = (shown.curve.size_word, "policy", "rate left", "worst cable", "failures without effect")
+    columns = (shown.curve.size_word, "policy", "remaining rate", "worst cable", "failures without effect")
     percent = units.percent_text
     rows = tuple((f"{w.size}", w.policy, percent(w.left), w.link, percent(w.harmless)) for w in found)
     caption = fill("network/page", "failures", kind=kind, policies=policies)

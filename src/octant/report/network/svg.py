@@ -210,7 +210,10 @@ def _slice(found: LoadMap, shape: Torus) -> str:
         if math.hypot(xb - xa, yb - ya) < gap * 1.5:
             end, way = ((xa + xb) / 2, (ya + yb) / 2), "to"
         else:
-            end, way = (xa + around * float(np.sign(xa - xb)), ya + around * float(np.sign(ya - yb))), "around to"
+            end, way = (
+                (xa + around * float(np.sign(xa - xb)), ya + around * float(np.sign(ya - yb))),
+                "over the edge to",
+            )
         parts.append(_line((xa, ya), end, load, 0.5 * radius, f"{a} {way} {b}: {busy_text(load)}"))
     for node, (x, y) in spot.items():
         beyond = max((one["link"] for (a, b), one in busy.pairs.items() if a == node and b not in spot), default=0.0)
@@ -218,7 +221,7 @@ def _slice(found: LoadMap, shape: Torus) -> str:
         parts.append(
             f'<circle class="ground" {circle}/>'
             f'<circle class="node {_kind(beyond)}" {circle} fill-opacity="{beyond:.3f}">'
-            f"<title>node {node}: out of the slice {busy_text(beyond)}</title></circle>"
+            f"<title>node {node}: busiest link to another slice {busy_text(beyond)}</title></circle>"
         )
     width, height = 2 * edge + (nx - 1) * gap, 2 * edge + (ny - 1) * gap
     if nz > 1:

@@ -162,7 +162,7 @@ def measured_answers(found: ProjectedSystem) -> NotedTable:
         rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
     header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
     missing = ", ".join(found.titles[test] for test in found.left_out)
-    title = f"Many nodes like this one ({found.machine}, run {found.run})"
+    title = f"Estimate for many nodes like this one ({found.machine}, run {found.run})"
     return NotedTable(title, header, tuple(rows), _notes(assumptions=found.assumptions, missing=missing))
 
 

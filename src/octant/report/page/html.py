@@ -40,7 +40,7 @@ def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    output.save(path, clean_lines(page), "try -o with a file of yours", mode)
+    output.save(path, clean_lines(page), "use -o with a file that you can write to", mode)
     return path
 
 

@@ -135,7 +135,7 @@ def _provenance(summary: Summary) -> list[tuple[str, str]]:
         found += [
             ("MPI", "; ".join(dict.fromkeys(one.mpi for one in processes))),
             ("Compiler", "; ".join(dict.fromkeys(str(one.build.get("compiler", "not recorded")) for one in processes))),
-            ("Clock", f"one reading costs {clock.cost_ns:.0f} ns at most, and resolves {resolution:.0f} ns"),
+            ("Clock", f"one reading takes at most {clock.cost_ns:.0f} ns; resolution {resolution:.0f} ns"),
         ]
     return [*found, *summary.run.environment.items()]
 

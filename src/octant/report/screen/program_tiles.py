@@ -171,7 +171,7 @@ class ProgramTiles:
         also = [f"{busy.value.middle:.3g} cores used"] if busy and busy.value else []
         if user and user.value and system and system.value and _middle(user) + _middle(system):
             share = _middle(system) / (_middle(user) + _middle(system))
-            also.append(f"{claims.percent(share)} of it in the system")
+            also.append(f"{claims.percent(share)} of the CPU time in the kernel")
         if imbalance := self._worst(IMBALANCE):
             also.append(f"load imbalance {claims.percent(_middle(imbalance))}")
         return replace(
@@ -184,7 +184,7 @@ class ProgramTiles:
         name, what = "Time lost", "by all launches"
         lost, also, points = causes_of_run(self.summary), [], self.summary.run.points
         if bounds := [bound for point in points if (bound := queue_bound(point)) is not None]:
-            also.append(f"besides, at most {claims.percent(max(bounds))} of a launch on the run queue")
+            also.append(f"in addition, at most {claims.percent(max(bounds))} of a launch waiting for a CPU")
         if preempted := self._worst(PREEMPTIONS):
             also.append(f"{counted(round(_middle(preempted)), 'involuntary switch')} in a launch")
         if lost is None:
@@ -198,16 +198,16 @@ class ProgramTiles:
             name, what, number=texts.number, unit="% of time", interval=f"sum over {launches}",
             grade=GRADE_NAMES[worst], reasons=tuple(one.text for one in caveats),
             bar=ShareBar("parts", lost.named) if lost.named else None,
-            of=parts or "nothing to a CPU quota or the host", also=tuple(also),
+            of=parts or "no time lost to a CPU quota or the host", also=tuple(also),
         )  # fmt: skip
 
     def _placement(self) -> Tile:
         name = "Placement"
         occupied = most_occupied(self.summary.run.points)
         if occupied is None:
-            return Tile(name, "threads and memory", missing="nothing was read back")
+            return Tile(name, "threads and memory", missing="the placement could not be observed")
         ranks = len(occupied.ranks)
-        what = f"of {counted(ranks, 'rank')} " * (ranks > 1) + f"seen busy {occupied.place_text}"
+        what = f"of {counted(ranks, 'rank')} " * (ranks > 1) + f"observed {occupied.place_text}"
         masks = list(dict.fromkeys(numbers_text(sorted(rank.cpus)) for rank in occupied.ranks))
         also = [occupied.memory_text]
         if occupied.huge_share is not None:
@@ -216,7 +216,7 @@ class ProgramTiles:
             more = ", …" * (len(masks) > _MOST_RANKS)
             also.append(f"bound to {', '.join(masks[:_MOST_RANKS])}{more}")
         if not occupied.threads:
-            return Tile(name, what, missing="it ended before its threads were looked at")
+            return Tile(name, what, missing="the program ended before its threads could be observed")
         number, unit = counted(occupied.threads, "thread").split(" ", 1)
         return Tile(name, what, number=number, unit=unit, also=tuple(filter(None, also)))
 

@@ -204,9 +204,9 @@ def counts(outcome: Outcome) -> list[tuple[int, str]]:
     """Return the number of findings by status; those that hold only by calibration are counted separately."""
     held = [one for one in outcome.verdicts if one.status == "holds"]
     known = sum(not one.predicted for one in held)
-    rows = [(len(held) - known, "holds", "hold")] + [(known, "held by calibration", "held by calibration")] * bool(
-        known
-    )
+    rows = [(len(held) - known, "holds", "hold")] + [
+        (known, "holds (used for calibration)", "hold (used for calibration)")
+    ] * bool(known)
     for status in ("does not hold", "undecided", "cannot be tested here"):
         number = sum(one.status == status for one in outcome.verdicts)
         rows.append((number, status, status.replace("does", "do")))

@@ -119,7 +119,7 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
         absent = outcome.values.absent.get(place.cell)
         why = absent or outcome.values.gaps.get((place.cell, place.at), "not measured yet")
         note = "" if place.ours else f"not measured: {why}" if outcome.run else why
-        note = "no baseline here" if place.ours and not ours else note
+        note = "no value of the baseline" if place.ours and not ours else note
         name = ", ".join(filter(None, (names[place.cell], axis.label(place.at) if axis else "")))
         found.append(_Row(name, place, ours, there, note))
     return found
@@ -238,12 +238,12 @@ def _caption(outcome: Outcome, measure: str) -> str:
     values = f"Values{whose} of a model" if outcome.run is None else "Medians over launches"
     text += f"{'Published values' if study.is_published else values}. {better}."
     ends = "; ".join(ends_texts(outcome, measure))
-    marks = "Lines, and brackets"
+    marks = "Lines in the picture and brackets"
     if study.picture == "curve" and study.measures[measure].axis:
-        marks = "Small dots are single launches. Brackets" if outcome.run else "Areas, and brackets"
+        marks = "Small dots are single launches. Brackets" if outcome.run else "Areas in the picture and brackets"
     text += f" {marks} in the table: {ends}." if ends else ""
     if any(is_invalid(place.ours) for place in found):
-        text += f" Open marks are not as requested, or not measurable; {UNSURE_RATIOS}."
+        text += f" Open marks: the request was not met, or the value is not measurable; {UNSURE_RATIOS}."
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     if any(place.published for place in found) and tables:
         titles = "; ".join(catalogue.results()[table].title for table in tables)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from octant.study.question import Study
     from octant.study.values import Bounded, PublishedValue, StudyValue
 
-MODEL_ENDS = "model: computing and messages one after the other … overlapped; × model: here over its nearer end"
-UNSURE_RATIOS = f"{SIGNS['not measurable']} behind a ratio: so is one of its sides"
+MODEL_ENDS = "model: from no overlap to full overlap of computing and messages; × model: value here over the nearer end"
+UNSURE_RATIOS = f"{SIGNS['not measurable']} after a ratio: one of its two values is not measurable"
 """Meaning of the sign after a ratio; follows a sentence on values that are not measurable."""
 
 
@@ -161,7 +161,7 @@ def ends_texts(outcome: Outcome, measure: str) -> list[str]:
     columns = _bounded(places(outcome, measure))
     if outcome.run is None:
         ranges = any(value.low < value.high for column in columns for value in column)
-        return ["what the evidence for calibrated capacities allows, no statistical error"] * ranges
+        return ["range that the evidence for calibrated capacities allows; not a statistical error"] * ranges
     lines = []
     for title, values in zip(("here", "× baseline"), columns, strict=True):
         texts, marks = claims.claims(one for one in values if isinstance(one, stats.Estimate)), _marks(values)

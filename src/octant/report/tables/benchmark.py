@@ -97,7 +97,7 @@ def exported(summary: Summary, benchmark: Benchmark) -> str:
         return text(summary, benchmark) + "\n"
     values = published_values(rows_of(summary, benchmark))
     if all(value is None for value in values.values()):
-        why = f"it has no figure that is {benchmark.title}'s"
+        why = f"it contains no result of {benchmark.title}"
         raise Refusal(
             f"cannot export {summary.run.id} as {benchmark.command} ({why}); try octant {benchmark.command}",
             Exit.WRONG_WORD,
@@ -116,7 +116,7 @@ def _shown(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
     rows, run = rows_of(summary, benchmark), summary.run
     if is_shown(summary, benchmark, rows):
         return rows
-    why = f"it is `{run.title}`, and has no figure that is {benchmark.title}'s"
+    why = f"it is `{run.title}` and contains no result of {benchmark.title}"
     raise Refusal(f"cannot print {run.id} as {benchmark.command} ({why}); try octant report {run.id}", Exit.WRONG_WORD)
 
 

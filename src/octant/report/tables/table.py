@@ -75,7 +75,7 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
         tuple((name, summary, tuple(rows)) for name, summary, rows in groups.values()),
         tuple((letter, text) for text, letter in (*letters.items(), *limits.items(), *links.items())),
         "95 % interval" if certain else "Low … high",
-        texts[0] if len(texts) == 1 else "letters say below what low and high are" if texts else "none has an interval",
+        texts[0] if len(texts) == 1 else "the notes below explain low and high" if texts else "none has an interval",
     )
 
 
@@ -116,11 +116,11 @@ def launch_rows(figure: Figure) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for point in figure.points:
         begun, launch = point.process.begun, made.get(id(point))
-        valid = "no: lost more than half of its time"
+        valid = "no: lost more than half of its CPU time"
         if launch is None:
             valid = "no: wrong result" if has_no_speed(figure) and not point.passed else "no: no value"
         elif any(one is launch for one in figure.counted):
-            valid = "yes" if launch.counts else "shown: no launch lost less than half of its time"
+            valid = "yes" if launch.counts else "shown, because every launch lost more than half of its CPU time"
         rows.append((
             f"{begun:%H:%M:%S}" if begun else "not recorded",
             units.si_text(launch.value.middle, figure.metric.unit, 4) if launch else "none",
@@ -148,7 +148,7 @@ def setting_texts(figure: Figure) -> list[tuple[str, str]]:
             "Ranks × threads",
             _merged(" × ".join(NOT_STATED if n is None else str(n) for n in shape) for shape in shapes),
         ),
-        ("Common start", _merged(point.sync or "none" for point in points)),
+        ("Start synchronisation", _merged(point.sync or "none" for point in points)),
         ("Ran on", _merged(places_text(point) for point in points)),
         ("Memory", _merged(memory_text(point) for point in points)),
         ("Scheduling", _merged(scheduling_text(point) for point in points)),

@@ -85,23 +85,23 @@ def _metrics_text(workload: Workload) -> str:
 
 
 def _declared_text(workload: Workload) -> str:
-    provided = [f"{one.name} (its {one.metric})" for one in workload.provides]
+    provided = [f"{one.name} (metric {one.metric})" for one in workload.provides]
     rows = [
         ("bounded by", ", ".join(workload.bounded_by) or "no figure of other workloads"),
         ("provides", ", ".join(provided) or "no limit for other workloads"),
-        ("counts in metrics", ", ".join(_counts(workload.metrics)) or "none"),
+        ("counts used by metrics", ", ".join(_counts(workload.metrics)) or "none"),
     ]
     return text_table(("=", ""), rows, "Limits and counts")
 
 
 def _kernel_text(described: Described) -> str:
     raw = described.raw
-    uncounted = " (its samples do not count)"
-    roles = [(one["name"] or "all ranks alike") + uncounted * (not one["timed"]) for one in raw.get("roles", ())]
+    uncounted = " (its samples are excluded)"
+    roles = [(one["name"] or "one role for all ranks") + uncounted * (not one["timed"]) for one in raw.get("roles", ())]
     readings = [f"{reading['name']}, {reading['unit']}" for reading in raw.get("readings", ())]
     rows = [
         ("pace", _PACES.get(str(raw.get("pace", "")), "not stated")),
-        ("least ranks", described.least_ranks),
+        ("minimum number of ranks", described.least_ranks),
         ("phases", ", ".join(raw.get("phases", ())) or "none"),
         ("roles", ", ".join(roles)),
         ("readings", "; ".join(readings) or "none"),
@@ -110,9 +110,9 @@ def _kernel_text(described: Described) -> str:
 
 
 _PACES = {
-    "chunks": "chunks: lanes work alone",
-    "steps": "steps: the ranks of a group work together",
-    "whole": "whole: one repetition takes long and is measured as such",
+    "chunks": "chunks: each thread works independently",
+    "steps": "steps: the ranks of a group work together in each step",
+    "whole": "whole: one long repetition is one sample",
 }
 
 
@@ -130,16 +130,16 @@ def definition_text(value: Value) -> str:
         inside = "" if value.of == "step" else f" of {value.of}"
         return f"{' + '.join(value.counts)} per second{inside}{_over_text(value.over)}"
     if isinstance(value, Share):
-        return f"{value.of} over {value.to}, sum over sum"
+        return f"sum of {value.of} over sum of {value.to}"
     if isinstance(value, Reading):
         return f"reading {value.of}{_over_text(value.over)}"
     if isinstance(value, NamedResult):
         return f"result {value.name}"
     if isinstance(value, Derived):
-        return f"made of: {'; '.join(map(definition_text, value.values))}"
+        return f"computed from: {'; '.join(map(definition_text, value.values))}"
     if isinstance(value, FirstOf):
         return ", else ".join(map(definition_text, value.values))
-    return "a function of its own"
+    return "a function of the workload"
 
 
 def _over_text(over: Iterable[Reduce] | None) -> str:

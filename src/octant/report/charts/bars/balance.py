@@ -39,7 +39,7 @@ def balance(measured: Balances) -> Picture | None:
     )  # fmt: skip
     return Picture(
         "balance", "Balance", panels=(_panel(rows, series, noun), *([_strip(worst or rows[0])] if most > MANY else [])),
-        header=("figure", "place", "speed against the mean", "ends", "what the ends are", "slowest over fastest"),
+        header=("figure", "place", "speed against the mean", "interval", "kind of interval", "slowest over fastest"),
         rows=tuple(row for one in rows for row in _rows(one)), width=564, **texts,
     )  # fmt: skip
 

@@ -146,21 +146,21 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
     rows = tuple((case or "all", *texts) for case, *texts in map(_choice_cells, kept))
     return Picture(
-        "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
+        "choice", picture_title([one.best for one in kept], f"best {shown.x} and cost of the worst"),
         f"{cells.workload.summary}. How many times as good the best {shown.x} is as the worst, in launches that have "
         "both. Both are selected by their medians, so noise alone raises the ratio above 1."
         + thinned_text(len(kept), len(every), "bars"),
         (_lying_bars(axis, "", [label for label, *_ in rows], costs, [f"{best} best" for _, best, *_ in rows]),),
-        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), rows,
+        ("case", f"best {shown.x}", "value", "equally good", "worst", "value", "best over worst"), rows,
     )  # fmt: skip
 
 
 def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
-    """Return a line per case: `8 B, single: isend-mprobe best (712 ns); as good: sendrecv; worst ordered, ×2.6`."""
+    """Return lines such as `8 B, single: isend-mprobe best (712 ns); equally good: sendrecv; worst ordered, ×2.6`."""
     texts = []
     for case, best, value, also, worst, of_worst, cost in map(_choice_cells, choices(figures, knob)):
         first = f"{f'{case}: ' if case else ''}{best} best ({value})"
-        texts.append("; ".join([first, *[f"as good: {also}"] * bool(also), f"worst {worst} ({of_worst}), {cost}"]))
+        texts.append("; ".join([first, *[f"equally good: {also}"] * bool(also), f"worst {worst} ({of_worst}), {cost}"]))
     return texts
 
 
@@ -266,7 +266,7 @@ def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:
                 tuple(Mark(at, f"{100 * level:g} %") for level, at in quantiles[0]),
             ),
         ),
-        ("figure", "mode", "share of samples", "took at most"), tuple(rows),
+        ("figure", "mode", "share of samples", "maximum time"), tuple(rows),
     )  # fmt: skip
 
 

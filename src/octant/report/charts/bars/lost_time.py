@@ -45,7 +45,7 @@ def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
     parts = [(name, text) for name, _, text in _cause_texts(widest, found)] if found else []
     facts = [*parts]
     if not _is_silent(widest):  # over all lanes, of which the picture may show one
-        of = "of all: " * (len({(lane.rank, lane.thread) for lane in _lanes(widest)}) > MANY)
+        of = "all threads: " * (len({(lane.rank, lane.thread) for lane in _lanes(widest)}) > MANY)
         facts = [*((of + part, text) for part, text in zip(_PARTS, _part_texts(widest), strict=True)), *parts]
     words = f" Of all time: {', '.join(f'{text} {name}' for name, text in parts)}." if parts else ""
     return Picture(
@@ -85,7 +85,7 @@ def _length_panels(figure: Figure) -> tuple[Panel, ...]:
     )  # fmt: skip
     ticks = tuple((float(n), str(n)) for n in (1, len(shares)))
     axes = (
-        Axis(f"{noun}s in the order of their loss", False, ticks),
+        Axis(f"{noun}s, sorted by lost time", False, ticks),
         Axis(f"Share of the time of each {noun} that was lost, %", False, _percents(100 * most), "%"),
     )
     title = f"Share of the time of {names[-1]} that was lost, %"

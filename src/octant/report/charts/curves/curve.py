@@ -58,7 +58,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     )  # fmt: skip
     return Picture(
         "curve", shown.title or picture_title(figures, f"{metric.name} against {x.title}"), panels=tuple(panels),
-        header=("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
+        header=("curve", x.title, *value_columns(metric), "of limit", "limit"),
         rows=tuple(row for line in lines for row in table_rows(listed(line), x)), **texts,
     )  # fmt: skip
 
@@ -159,7 +159,7 @@ def model_texts(
         predicted = dict(zip(model.x, model.y, strict=True)) if model else {}
         if ratios := [y / predicted[x] for x, y in line.points if x in predicted]:
             text = " to ".join(dict.fromkeys(f"{ratio:.2g}" for ratio in (min(ratios), max(ratios))))
-            facts.append((line.name or "model", f"{text} times the model's"))
+            facts.append((line.name or "model", f"{text} times the value of the model"))
     return {"model": modelled.text if modelled and any(models) else "", "model_facts": facts}
 
 
@@ -179,7 +179,7 @@ def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
 
 def value_columns(metric: Metric) -> tuple[str, str, str]:
     """Return the titles of `value_cells`."""
-    return metric.name, "low … high", "which is"
+    return metric.name, "low … high", "kind of range"
 
 
 def value_cells(figure: Figure) -> tuple[str, str, str]:
@@ -330,7 +330,7 @@ def ladder(ladders: Ladders) -> Picture | None:
         shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
         apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
     )  # fmt: skip
-    columns = ("value", "low … high", "which is", "of limit", "what the limit is", "plateau")
+    columns = ("value", "low … high", "kind of range", "of limit", "limit", "plateau")
     return Picture(
         "ladder", "Memory ladder", panels=tuple(_ladder_panel(one, xs, marks) for one in shown),
         header=("measured", "curve", shown[0].x.title, *columns),

@@ -53,7 +53,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     )  # fmt: skip
     return Picture(
         "messages", "Messages", panels=tuple(panels),
-        header=("curve", x.title, *shared.value_columns(metric), "of limit", "what the limit is"),
+        header=("curve", x.title, *shared.value_columns(metric), "of limit", "limit"),
         rows=tuple(row for line in (*times, *rates) for row in shared.table_rows(shared.listed(line), x)), **texts,
     )  # fmt: skip
 

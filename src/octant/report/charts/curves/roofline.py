@@ -19,7 +19,7 @@ from octant.report.charts.ticks import decades
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
 _PRECISIONS = {"double": "dp", "single": "sp"}
-_ABOVE_ROOF = "above the roof: units, counting or another clock"
+_ABOVE_ROOF = "above the roof: check units, counts and clock frequency"
 
 
 class _Roofline(NamedTuple):

@@ -191,8 +191,8 @@ class Ptrans {
         std::string const rank = "rank " + std::to_string(context_.group.rank()) + ", ";
         return {{"largest difference from A transposed + C, over eps n", timed.largest / unit, "1", residual_bound,
                  rank + timed.where},
-                {"elements that are not the rounded sum", timed.unequal, "1", 0, rank + timed.where},
-                {"elements that are not the rounded sum, with other contents", other_->unequal, "1", 0,
+                {"elements that differ from the rounded sum", timed.unequal, "1", 0, rank + timed.where},
+                {"elements that differ from the rounded sum, second data set", other_->unequal, "1", 0,
                  rank + other_->where}};
     }
 

@@ -184,11 +184,11 @@ class RandomAccess {
         octant::Results checks = {
             {"share of the words that differ after all updates were undone", wrong / static_cast<double>(words), "1",
              lost_at_most},
-            {"updates too many or too few",
+            {"difference from the expected number of updates",
              static_cast<double>(std::abs(applied - expected) + std::abs(undone - expected)), "1", 0},
             {"share of the words that no update reached", same / static_cast<double>(words), "1", untouched_at_most},
-            {"ranks whose part of the sequence ended elsewhere", total(done_.at_end ? 0 : 1), "1", 0}};
-        if (no_update_lost()) checks.push_back({"words that differ where no update may be lost", wrong, "1", 0});
+            {"ranks that ended at a wrong position of the sequence", total(done_.at_end ? 0 : 1), "1", 0}};
+        if (no_update_lost()) checks.push_back({"wrong words in a mode without lost updates", wrong, "1", 0});
         return checks;
     }
 

@@ -10,7 +10,7 @@ from octant.record import Point
 from octant.workload import NoTraffic
 from octant.workloads.hpcc.randomaccess import WORKLOAD
 
-EXACT = "words that differ where no update may be lost"
+EXACT = "wrong words in a mode without lost updates"
 
 
 def table(size: int) -> Point:

@@ -158,7 +158,7 @@ void Messages::compare(std::vector<Piece> const& in, int pass, std::span<MPI_Sta
         std::size_t const place = in_.next();
         if (fault_ == flipped && count_ > 0) *in_[place] ^= 1U;
         if (fault_ == beyond) in_[place][std::min(shape_.block, shape_.bytes)] ^= 1U;
-        if (fault_ == flipped && count_ == 0) contents_.add("a message without bytes");
+        if (fault_ == flipped && count_ == 0) contents_.add("an empty message");
         compare_one(in_[place], in[i], pass);
         compare_unused_bytes(in_.whole(place), in[i]);
         compare_length(in[i], statuses[i]);

@@ -99,7 +99,7 @@ class Ring {
             for (MPI_Status const& one : status) compare_length(one, bytes);
             compare_order(ring, next, places);
         }
-        if (spoilt_ == 0 && bytes_ == 0) bytes.add("rank " + std::to_string(me) + ", a message of no bytes");
+        if (spoilt_ == 0 && bytes_ == 0) bytes.add("rank " + std::to_string(me) + ", an empty message");
         return {{"wrong bytes received", bytes.count(), "1", 0, bytes.where()},
                 {"neighbours that differ from those of rank 0", places.count(), "1", 0, places.where()}};
     }

@@ -90,8 +90,8 @@ struct Barrier {
                 std::int64_t const left_ns = octant::now_ns() - (lanes.spoilt() ? 1'000'000'000 : 0);
                 octant::check(MPI_Allreduce(MPI_IN_PLACE, &last_ns, 1, MPI_INT64_T, MPI_MAX, lane.comm));
                 if (one_host && left_ns < last_ns)
-                    lanes.wrong(thread).add("rank " + std::to_string(call.group.rank()) + " when rank " +
-                                            std::to_string(late) + " came late");
+                    lanes.wrong(thread).add("rank " + std::to_string(call.group.rank()) + " while rank " +
+                                            std::to_string(late) + " was still outside");
             });
     }
 };

@@ -130,7 +130,7 @@ octant::Results Qr::check(Matrix before, Matrix after) {
     });
     orthogonal /= static_cast<double>(n) * std::numeric_limits<double>::epsilon();
     return {{"difference of Q R x from A x over |A| n eps", error, "1", bound},
-            {"reflections from orthogonal ones over n eps", orthogonal, "1", bound}};
+            {"deviation of Q from orthogonality over n eps", orthogonal, "1", bound}};
 }
 
 void Qr::spoil(std::size_t check, Matrix after) {

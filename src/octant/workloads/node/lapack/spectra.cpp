@@ -82,10 +82,9 @@ octant::Results Eigen::check(Matrix before, Matrix after) {
     for (double const value : values_) sum += value;
     double const sums = std::max(relative(sum, trace_of(before), n),
                                  relative(squares_of(values_.data(), n), squares_of(before.data, n * n), n));
-    octant::Results found{
-        {"difference of eigenvalues from 1 ... n over |A| n eps",
-         difference(values_, counting(n, false), static_cast<double>(n)), "1", bound},
-        {"their sum from the trace, and their squares' from the matrix's, over n eps", sums, "1", bound}};
+    octant::Results found{{"difference of eigenvalues from 1 ... n over |A| n eps",
+                           difference(values_, counting(n, false), static_cast<double>(n)), "1", bound},
+                          {"difference of eigenvalue sums from trace and Frobenius norm over n eps", sums, "1", bound}};
     if (!vectors_) return found;
     Vector const x = random_vector(n, stream_of_x);
     Vector scaled = x;
@@ -93,7 +92,7 @@ octant::Results Eigen::check(Matrix before, Matrix after) {
     found.push_back({"difference of V (values x) from A (V x) over |A| n eps",
                      difference(times(before, times(after, x)), times(after, scaled), static_cast<double>(n)), "1",
                      bound});
-    found.push_back({"eigenvectors from orthogonal ones over n eps", from_orthogonal(after), "1", bound});
+    found.push_back({"deviation of eigenvectors from orthogonality over n eps", from_orthogonal(after), "1", bound});
     return found;
 }
 
@@ -139,7 +138,7 @@ octant::Results Svd::check(Matrix before, Matrix) {
              "1", bound},
             {"difference of U (values (V' x)) from A x over |A| n eps",
              difference(times(before, x), times(left, inner), size), "1", bound},
-            {"singular vectors from orthogonal ones over n eps",
+            {"deviation of singular vectors from orthogonality over n eps",
              std::max(from_orthogonal(left), from_orthogonal(right)), "1", bound}};
 }
 

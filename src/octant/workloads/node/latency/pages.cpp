@@ -60,7 +60,7 @@ class Pages {
             crowded = std::max(crowded, one.crowded);
         }
         return {{"wrong links of the page cycle, or loads at a wrong position", astray, "1", 0},
-                {"lines at the most used place of a page, beyond an even share", crowded, "1", 1}};
+                {"excess lines at the most frequent offset in a page", crowded, "1", 1}};
     }
 
     void corrupt(std::size_t check) {

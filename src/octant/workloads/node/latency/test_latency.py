@@ -51,7 +51,7 @@ def test_lines_in_one_set_are_seen(run_kernel: KernelRuns) -> None:
     done = run_kernel("node/latency", "pattern=pages", "count=256", *QUICK, fault="wrong:1")
     assert done.code == Exit.WRONG_ANSWER
     wrong = [result.name for result in done.points[0].checks if not result.passed]
-    assert wrong == ["lines at the most used place of a page, beyond an even share"]
+    assert wrong == ["excess lines at the most frequent offset in a page"]
 
 
 @pytest.mark.mpi

@@ -80,7 +80,7 @@ class PeakFlops {
                 double const error = std::abs(got - (k + turns_a_chunk));
                 octant::keep_worst(worst, error);
             }
-        return {{"difference from start + turns", worst, "1", 0}};
+        return {{"difference from start + iterations", worst, "1", 0}};
     }
 
     void corrupt(std::size_t) {

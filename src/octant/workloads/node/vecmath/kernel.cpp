@@ -235,7 +235,7 @@ class VecMath {
 
     octant::Results results() {
         auto const found = std::visit([](auto const& job) { return job.accuracy(false); }, job_);
-        return {{"error exceeded by 0.1 %", found.quantile_ulp, "ulp"},
+        return {{"99.9th percentile error", found.quantile_ulp, "ulp"},
                 {"not correctly rounded", found.not_rounded, "1"}};
     }
 
@@ -258,7 +258,7 @@ class VecMath {
             {"largest error", job.accuracy(spoilt_ == error).largest_ulp, "ulp", documented + of_neighbour_ulp},
             {"difference from libm", job.difference(spoilt_ == from_libm), "ulp", documented + job.function.libm_ulp},
             {"special values differ", job.unlike(spoilt_ == specials), "1"},
-            {"threads whose rounding or zeros were changed", changed_controls(), "1", 0}};
+            {"threads with changed rounding or flush-to-zero mode", changed_controls(), "1", 0}};
         if (job.by.keeps_specials) found[specials].bound = 0;
         return found;
     }

@@ -204,7 +204,7 @@ Implementation<Real> compiled_here(Function const& function, Wish const& wish) {
             {},
             strict ? function.libm_ulp : std::max(4.0, function.libm_ulp),
             strict,
-            {{"library", "compiled here"}, {"width", "selected by the compiler"}}};
+            {{"library", "compiled with this program"}, {"width", "selected by the compiler"}}};
 }
 
 template <class Real>
@@ -234,7 +234,7 @@ Implementation<Real> estimated(Function const& function, Wish const& wish) {
             "cannot use library=estimate for " + std::string(name) + " and width=" + wish.width +
                 " (available: div, recip, sqrt, rsqrt with AVX-512, or AVX2 in single precision); try library=strict",
             Exit::not_supported);
-    return {loop, {}, 4, false, {{"library", "compiled here"}, {"width", wish.width}}};
+    return {loop, {}, 4, false, {{"library", "compiled with this program"}, {"width", wish.width}}};
 }
 
 template <class Real>
