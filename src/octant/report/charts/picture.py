@@ -1,6 +1,6 @@
 """A picture as data, with its numbers as a table.
 
-Producers (`roofline`, `curve`, `histogram`, …) make it, `draw` lays it out as SVG for a width, and `terminal` in
+Producers (`roofline`, `curve`, `bars`, …) make it, `draw` lays it out as SVG for a width, and `terminal` in
 characters. All values are in base units.
 """
 

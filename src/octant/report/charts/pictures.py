@@ -12,7 +12,7 @@ from octant.analysis.balance import Balances
 from octant.analysis.summary import Modelled, Summary
 from octant.failure import Refusal
 from octant.report.charts.bars.balance import balance
-from octant.report.charts.bars.bars import bars, choice, histogram, rank_bars, stacked
+from octant.report.charts.bars.bars import bars, choice, rank_bars, stacked
 from octant.report.charts.bars.lost_time import lost_time
 from octant.report.charts.curves.curve import curve, ladder, spread, timeline
 from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells, rungs
@@ -24,7 +24,7 @@ from octant.report.charts.picture import Picture
 _NO_ID = re.compile(r"[^A-Za-z0-9.-]+")
 """Characters that identifiers of pictures do not have; names of programs may."""
 _KINDS: dict[type, Callable[[MeasuredCells, Any], Picture | None]] = {
-    workload.Messages: messages, workload.Curve: curve, workload.Histogram: histogram, workload.LostTime: lost_time,
+    workload.Messages: messages, workload.Curve: curve, workload.LostTime: lost_time,
     workload.Bars: bars, workload.Spread: spread, workload.Choice: choice, workload.Stacked: stacked,
     workload.Timeline: timeline, workload.Matrix: matrix, workload.RankBars: rank_bars,
 }  # fmt: skip
