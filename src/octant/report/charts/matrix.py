@@ -18,8 +18,8 @@ from octant.machine import Topology
 from octant.metric import Metric
 from octant.report.charts.curves.figure_curves import MeasuredCells
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, thin
-from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks
+from octant.report.sentences import picture_texts
 from octant.request import EFFORT
 from octant.workload import Matrix
 

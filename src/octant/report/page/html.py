@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from octant import __version__, output, units
@@ -21,6 +21,7 @@ from octant.report.charts import draw, palette
 from octant.report.charts.picture import Picture
 from octant.report.plain import clean_lines
 from octant.report.screen.answer import ShareBar, Strip
+from octant.report.sentences import environment
 from octant.stats.grades import SIGNS
 
 Clean = Callable[[str], str]
@@ -68,20 +69,16 @@ def render(
     )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=4)  # templates are compiled once
+@functools.lru_cache(maxsize=4)
 def templates(clean: Clean = str) -> Environment:
     """Return the templates of pages, with filters for quantities; `clean` is applied to every text."""
-    environment = Environment(
-        loader=PackageLoader("octant.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    pages = environment("octant.report.page", clean, autoescape=True)
+    pages.filters.update(percent=units.percent_text)
+    pages.globals.update(
+        signs=SIGNS, spanned=spanned, leading_share=leading_share, svg=_picture_svg, widths=draw.widths,
+        strip_svg=strip_svg, bar_svg=bar_svg,
     )  # fmt: skip
-    environment.filters.update(bytes=units.bytes_text, percent=units.percent_text, narrow=units.unbroken)
-    environment.globals.update(
-        signs=SIGNS, counted=units.counted, spanned=spanned, leading_share=leading_share, svg=_picture_svg,
-        widths=draw.widths, strip_svg=strip_svg, bar_svg=bar_svg,
-    )  # fmt: skip
-    return environment
+    return pages
 
 
 def leading_share(text: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from octant.analysis.balance import Balances, PlaceBalance
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, thin
-from octant.report.charts.texts import picture_texts
+from octant.report.sentences import picture_texts
 
 FEW = 4  # places that each have a mark and a name
 MANY = 40  # more places are drawn in order in a strip

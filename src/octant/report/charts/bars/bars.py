@@ -16,8 +16,8 @@ from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, Role, thin
-from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
+from octant.report.sentences import thinned_text
 from octant.stats import Estimate, Interval
 from octant.workload import Bars, Choice, RankBars, Stacked
 

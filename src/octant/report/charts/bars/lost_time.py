@@ -11,8 +11,8 @@ from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import MeasuredCells
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Role, Span, thin
-from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
+from octant.report.sentences import thinned_text
 from octant.workload import LostTime
 
 SILENT = 0.001

@@ -14,9 +14,9 @@ from octant.report.charts.curves import curve as shared
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, MeasuredCells, curve_series
 from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Span, thin
-from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import even_ticks, with_unit
 from octant.report.segments import LETTERS, formula, range_text, segment_facts
+from octant.report.sentences import picture_texts
 from octant.request import EFFORT
 from octant.workload import Messages
 
