@@ -19,7 +19,6 @@ from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
 from octant.report.charts.layout.series import looks
 from octant.report.charts.layout.svg import Sheet, px, safe
-from octant.report.charts.palette import COLOURS
 from octant.report.charts.picture import Picture
 
 PHONE = 358
@@ -62,11 +61,12 @@ def export(picture: Picture, width: int, run: str) -> str:
     """
     drawing = lay_out(picture, width)
     wide = 180 if width >= 480 else 88
+    colours = in_light_colours(style()).replace("font-family: inherit", f"font-family: {FAMILY}").replace("\n", "")
     size = f'width="{wide}mm" height="{wide * drawing.height / width:.2f}mm"'
     about = (
         f"<title>{safe(picture.title)}</title>"
         f"<desc>{safe(f'{picture.label or picture.title} {picture.caption}')}</desc>"
-        f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{_light_style()}</style>"
+        f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{colours}</style>"
     )
     return _element(picture, drawing, f'class="chart" {size}', about) + "\n"
 
@@ -111,15 +111,15 @@ def lay_out(picture: Picture, width: int) -> Drawing:
     return Drawing(width, bottom, sheet.content(), tuple(sheet.field.texts))
 
 
-def style() -> str:
-    """Return the style of drawings in a page, with the variables of `palette`."""
-    return (pkgutil.get_data("octant.report.charts", "chart.css") or b"").decode()
+def style(name: str = "chart.css") -> str:
+    """Return the style of drawings in a page, or `colours.css`, which defines its variables."""
+    return (pkgutil.get_data("octant.report.charts", name) or b"").decode()
 
 
-def _light_style() -> str:
-    """Return the style with the light colours themselves, for a drawing on its own."""
-    coloured = re.sub(r"var\(--([\w-]+)\)", lambda name: COLOURS[name[1]].light, style())
-    return coloured.replace("font-family: inherit", f"font-family: {FAMILY}").replace("\n", "")
+def in_light_colours(style_sheet: str) -> str:
+    """Return a style sheet with the light colours themselves, for a drawing on its own."""
+    light = dict(re.findall(r"--([\w-]+): (#\w+);", style("colours.css").partition("@media")[0]))
+    return re.sub(r"var\(--([\w-]+)\)", lambda name: light[name[1]], style_sheet)
 
 
 def _groups(picture: Picture) -> list[list[int]]:

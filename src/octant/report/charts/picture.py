@@ -14,7 +14,7 @@ MOST_POINTS, MOST_BARS = 200, 40
 Item = TypeVar("Item")
 
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
-"""Meaning of a colour, a dash and a mark together; see `palette`. "": the next free series of the panel."""
+"""Meaning of a colour, a dash and a mark together; see `colours.css`. "": the next free series of the panel."""
 
 Tone: TypeAlias = Literal["", "ink", "soft", "good", "limited", "wrong"]
 """Colour of a text, whose meaning does not depend on it."""
