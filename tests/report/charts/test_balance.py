@@ -46,7 +46,7 @@ def drawn(of: Summary) -> Picture:
     picture = balance(Balances(places.balance(of)))
     assert picture is not None
     for width in draw.widths(picture):
-        assert draw.lay_out(picture, width).texts
+        assert draw.lay_out(picture, width).field.texts
     assert all(len(row) == len(picture.header) for row in picture.rows)
     return picture
 

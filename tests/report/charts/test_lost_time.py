@@ -41,7 +41,7 @@ def drawn(of: Summary) -> Picture:
     picture = lost_time(cells_of(of, WORKLOAD), LostTime("Noise"))
     assert picture is not None
     for width in draw.widths(picture):
-        assert draw.lay_out(picture, width).texts
+        assert draw.lay_out(picture, width).field.texts
     return picture
 
 

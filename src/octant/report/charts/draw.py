@@ -6,7 +6,6 @@ Texts are placed with the widths of the widest common font, so that none leaves 
 import pkgutil
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
@@ -14,7 +13,7 @@ from markupsafe import Markup
 from octant import __version__, output
 from octant.failure import Refusal
 from octant.report.charts.layout.frame import PanelPlace
-from octant.report.charts.layout.labels import FAMILY, Text
+from octant.report.charts.layout.labels import FAMILY
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
 from octant.report.charts.layout.series import looks
@@ -28,17 +27,6 @@ WIDTHS = {"two-columns": 780, "one-column": PHONE}
 _GUTTER = 24.0  # between adjacent panels
 _BETWEEN = 18.0  # between groups of panels
 _LEAST_BESIDE = 700  # px from which two panels are next to each other
-_SPACE = "http://www.w3.org/2000/svg"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A picture laid out: its size in px, its elements, and its texts with their places."""
-
-    width: int
-    height: float
-    content: str
-    texts: tuple[Text, ...]
 
 
 def widths(picture: Picture) -> tuple[int, ...]:
@@ -48,8 +36,7 @@ def widths(picture: Picture) -> tuple[int, ...]:
 
 def svg(picture: Picture, width: int) -> Markup:
     """Return the picture as part of a page; classes of `chart.css` give its colours in each scheme."""
-    drawing = lay_out(picture, width)
-    return Markup(_element(picture, drawing, f'class="chart w{width}" width="{width}" height="{px(drawing.height)}"'))  # noqa: S704 - texts are escaped
+    return Markup(_element(picture, width))  # noqa: S704 - texts are escaped
 
 
 def export(picture: Picture, width: int, run: str) -> str:
@@ -59,16 +46,13 @@ def export(picture: Picture, width: int, run: str) -> str:
         width: px for which it is laid out: 780 for two columns of a page, 358 for one.
         run: origin of the numbers, for the metadata.
     """
-    drawing = lay_out(picture, width)
-    wide = 180 if width >= 480 else 88
     colours = in_light_colours(style()).replace("font-family: inherit", f"font-family: {FAMILY}").replace("\n", "")
-    size = f'width="{wide}mm" height="{wide * drawing.height / width:.2f}mm"'
     about = (
         f"<title>{safe(picture.title)}</title>"
         f"<desc>{safe(f'{picture.label or picture.title} {picture.caption}')}</desc>"
         f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{colours}</style>"
     )
-    return _element(picture, drawing, f'class="chart" {size}', about) + "\n"
+    return _element(picture, width, about, 180 if width >= 480 else 88) + "\n"
 
 
 def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path]:
@@ -93,7 +77,7 @@ def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path
     return written
 
 
-def lay_out(picture: Picture, width: int) -> Drawing:
+def lay_out(picture: Picture, width: int) -> Sheet:
     """Lay out the picture for a width in px."""
     sheet, styles = Sheet(width), looks(picture)
     groups = _groups(picture)
@@ -108,7 +92,8 @@ def lay_out(picture: Picture, width: int) -> Drawing:
         else:
             end = draw_plots(sheet, place, panels, [styles[i] for i in group]) + 2
         bottom = max(bottom, end) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
-    return Drawing(width, bottom, sheet.content(), tuple(sheet.field.texts))
+    sheet.height = bottom
+    return sheet
 
 
 def style(name: str = "chart.css") -> str:
@@ -134,9 +119,14 @@ def _groups(picture: Picture) -> list[list[int]]:
     return groups
 
 
-def _element(picture: Picture, drawing: Drawing, attributes: str, about: str = "") -> str:
-    label = safe(picture.label or picture.title)
+def _element(picture: Picture, width: int, about: str = "", mm: int = 0) -> str:
+    """Return the element of the picture, laid out for `width` px; `mm`: the width of a file of its own."""
+    sheet = lay_out(picture, width)
+    height = px(sheet.height)
+    size = f'class="chart w{width}" width="{width}" height="{height}"'
+    if mm:
+        size = f'class="chart" width="{mm}mm" height="{mm * sheet.height / width:.2f}mm"'
     return (
-        f'<svg xmlns="{_SPACE}" {attributes} viewBox="0 0 {drawing.width} {px(drawing.height)}" role="img" '
-        f'aria-label="{label}">{about}{drawing.content}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{safe(picture.label or picture.title)}">{about}{sheet.content()}</svg>'
     )

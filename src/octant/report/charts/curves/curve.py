@@ -1,7 +1,7 @@
 """Pictures of curves along a knob or metric: single lines, bands, samples in time order, and the memory ladder."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -136,8 +136,7 @@ def model_lines(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list
     """Return the model's line for each line of which it predicts at least two points of a length above 0."""
     models: list[ChartSeries | None] = []
     for line in lines:
-        at = zip(line.xs, line.figures, strict=True) if modelled else ()
-        points = [(x, y) for x, figure in at if x > 0 and modelled and (y := modelled.headline(figure))]
+        points = [(x, y) for x, one in line.cells if x > 0 and modelled and (y := modelled.headline(one))]
         xs, ys = zip(*points, strict=True) if points else ((), ())
         drawn = ChartSeries("model", "line", xs, ys, dash="solid", names="none")
         models.append(drawn if len(points) > 1 else None)
@@ -165,13 +164,12 @@ def model_texts(
 
 def listed(line: FigureCurve) -> FigureCurve:
     """Return the points that a table lists: of many, evenly spaced ones."""
-    kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
-    return curves.FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+    return FigureCurve(line.name, tuple(thin(line.cells, MOST_POINTS)))
 
 
 def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
     """Return a row per point: curve, place, value, ends, claim, share and limit."""
-    for at, figure in zip(line.xs, line.figures, strict=True):
+    for at, figure in line.cells:
         limit, known = figure.at_limit, figure.limit
         source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
@@ -199,7 +197,7 @@ def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     """Draw the bands that have two points with all three metrics; return `None` without any."""
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.middle), curves.curve_axis(workload, figures, shown.x, shown.along)
-    every = [band for band in _bands(cells, x, shown) if len(band[1]) > 1]
+    every = _bands(cells, x, shown)
     if not every:
         return None
     kept = thin(every, curves.MOST_SERIES)
@@ -226,20 +224,20 @@ def _bands(cells: MeasuredCells, x: CurveAxis, shown: Spread) -> list[_Band]:
     bands = []
     for line in curves.collect_curves(cells.figure, x, cells.figures, shown.middle, shown.each):
         points = []
-        for at, figure in zip(line.xs, line.figures, strict=True):
+        for at, figure in line.cells:
             ends = [cells.figure(figure, name) for name in (shown.low, shown.high)]
             values = [one.value.middle for one in ends if one and one.value]
             if len(values) == len(ends) and at > 0:  # an axis of powers has no place for a size of 0
-                points.append((at, figure, *values))
-        if points:
-            xs, middle, low, high = zip(*points, strict=True)
-            bands.append((curves.FigureCurve(line.name, xs, middle), low, high))
+                points.append(((at, figure), *values))
+        if len(points) > 1:
+            at_middle, low, high = zip(*points, strict=True)
+            bands.append((FigureCurve(line.name, at_middle), low, high))
     return bands
 
 
 def _spread_rows(band: _Band, x: CurveAxis) -> list[tuple[str, ...]]:
     rows, (line, lows, highs) = list[tuple[str, ...]](), band
-    for at, figure, *ends in zip(line.xs, line.figures, lows, highs, strict=True):
+    for (at, figure), *ends in zip(line.cells, lows, highs, strict=True):
         low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
         ratio = f"×{units.fixed_text(ends[1] / ends[0], 3)}" if ends[0] > 0 else ""
         rows.append((line.name, x.text(at), low, *value_cells(figure), high, ratio))
@@ -291,20 +289,6 @@ def _sample_series(figure: Figure) -> ChartSeries:
     return ChartSeries(figure.name, "band", xs, middle, low, high)
 
 
-@dataclass(frozen=True)
-class _PageRatios:
-    """How many times as fast larger pages are, by footprint, at the measurable points of two lines."""
-
-    base: FigureCurve
-    large: FigureCurve
-    ratios: list[tuple[float, float]]
-
-    @property
-    def reach(self) -> float | None:
-        """The footprint from which base pages are slower."""
-        return reach(self.ratios)
-
-
 def ladder(ladders: Ladders) -> Picture | None:
     """Draw all workloads that declare a ladder in one picture, rates above times; `None` if no line has two places."""
     machine, shown = ladders.machine, ladders.rungs
@@ -328,7 +312,7 @@ def ladder(ladders: Ladders) -> Picture | None:
         reading=how_to_read(lines),
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
         shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
-        apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
+        reach=reach, apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
     )  # fmt: skip
     columns = ("value", "low … high", "which is", "of limit", "what the limit is", "plateau")
     return Picture(
@@ -340,8 +324,8 @@ def ladder(ladders: Ladders) -> Picture | None:
 
 def _ladder_panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
     levels, pages = one.curve.plateaus, _page_ratios(one)
-    x, ratio = pages.ratios[-1] if pages else (0.0, 0.0)  # of page sizes at the right end
-    notes = [Note(x, dict(pages.base.points)[x], claims.ratio(ratio))] if pages and ratio > APART else []
+    x, ratio = pages[-1][-1] if pages else (0.0, 0.0)  # of page sizes at the right end
+    notes = [Note(x, dict(pages[0].points)[x], claims.ratio(ratio))] if pages and ratio > APART else []
     return Panel(
         along_axis(one.x, xs),
         value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
@@ -357,18 +341,17 @@ def _level_text(one: MeasuredLadder, level: NamedPlateau) -> str:
     return f"{level.name} {value}" if level.levels or level.name.startswith("beyond") else f"{value} {level.name}"
 
 
-def _page_ratios(one: MeasuredLadder) -> _PageRatios | None:
-    """Compare the line of base pages with one of larger pages, if both were measured."""
+def _page_ratios(one: MeasuredLadder) -> tuple[FigureCurve, FigureCurve, list[tuple[float, float]]] | None:
+    """Return the lines of base and of larger pages, and how many times as fast these are, by footprint."""
     pages = {line.figures[0].knobs.get("pages", "default"): line.measurable for line in reversed(one.lines)}
     base = pages.get("base")
     large = next((line for name, line in reversed(pages.items()) if name not in ("base", "default")), None)
     if not base or not large:
         return None
     old, new = dict(base.points), dict(large.points)
-    lower = one.metric.better == "lower"
     at = sorted(old.keys() & new.keys())
-    ratios = [(x, old[x] / new[x] if lower else new[x] / old[x]) for x in at]
-    return _PageRatios(base, large, ratios) if ratios else None
+    ratios = [(x, old[x] / new[x] if one.metric.better == "lower" else new[x] / old[x]) for x in at]
+    return (base, large, ratios) if ratios else None
 
 
 def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:

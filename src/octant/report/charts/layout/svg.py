@@ -20,10 +20,10 @@ RADIUS = 3.4
 
 
 class Sheet:
-    """A drawing of a given width; the height results from its contents."""
+    """A drawing of a width; the height results from its contents, px."""
 
     def __init__(self, width: float) -> None:
-        self.width = width
+        self.width, self.height = width, 0.0
         self.field = Field(Box(0, 0, width, math.inf))
         self._parts: list[str] = []
 
