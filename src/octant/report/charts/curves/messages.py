@@ -15,13 +15,13 @@ from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, MeasuredCells, curve_series
 from octant.report.charts.picture import ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.ticks import even_ticks, with_unit
-from octant.report.segments import LETTERS, formula, range_text, segment_facts
-from octant.report.sentences import picture_texts
+from octant.report.sentences import Sentences, picture_texts
 from octant.request import EFFORT
 from octant.workload import Messages
 
 _SHORT = 8  # bytes of the message that represents all short ones
 _DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
+_SEGMENTS = Sentences("octant.report.charts", "segments")
 _BUFFERS = "buffers"  # the knob that separates hot curves from cold ones
 
 
@@ -58,6 +58,11 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     )  # fmt: skip
 
 
+def segment_facts(known: Sequence[Segment]) -> list[tuple[str, str]]:
+    """Return the letter and lengths of each segment; its line, the worst error, and the cause of its border."""
+    return [(_SEGMENTS.line("name", i, known, ","), _SEGMENTS.line("fact", one)) for i, one in enumerate(known)]
+
+
 def _segments(caches: Mapping[int, int], lines: Sequence[FigureCurve]) -> tuple[Segment, ...]:
     """Return those of the longest line, fitted together with a line that differs from it in its buffers alone."""
     first, *others = (line.measurable for line in lines)
@@ -90,12 +95,13 @@ def _time_panel(
     word = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {shared.point_text(first, place)}")
     regions, fits = [], []
     for i, (one, after) in enumerate(zip(parts, [*parts[1:], None], strict=False)):
-        regions.append(Span(max(one.first, least), one.last, f"{LETTERS[i]}: {range_text(i, parts)}\n{formula(one)}"))
+        label = f"{_SEGMENTS.line('name', i, parts, ':')}\n{_SEGMENTS.line('formula', one)}"
+        regions.append(Span(max(one.first, least), one.last, label))
         if one.fits:  # up to the next one, unless time jumps there
             last = after.first if after and after.kind == "knee" else one.last
             at = tuple(map(float, np.geomspace(max(one.first, least), last, _DRAWN)))
             fit = tuple(map(one.seconds, at))
-            fits.append(ChartSeries(f"line of {LETTERS[i]}", "line", at, fit, role="ink", dash="dotted", names="none"))
+            fits.append(ChartSeries(f"line of {label[0]}", "line", at, fit, role="ink", dash="dotted", names="none"))
     return Panel(
         shared.along_axis(x, xs), shared.value_axis(metric.name.capitalize(), values, metric.unit, log=True),
         (*curve_series(lines, xs, len(lines) > 1, at_zero=True), *fits, *shared.model_series(models)), marks,
