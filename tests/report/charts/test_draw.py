@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 import random_pictures
 import sample_pictures
 from octant.report.charts import draw
-from octant.report.charts.layout.series import looks
+from octant.report.charts.layout.frame import looks
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 PICTURES = sample_pictures.every()

@@ -12,11 +12,10 @@ from markupsafe import Markup
 
 from octant import __version__, output
 from octant.failure import Refusal
-from octant.report.charts.layout.frame import PanelPlace
+from octant.report.charts.layout.frame import PanelPlace, looks
 from octant.report.charts.layout.labels import FAMILY
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
-from octant.report.charts.layout.series import looks
 from octant.report.charts.layout.svg import Sheet, px, safe
 from octant.report.charts.picture import Picture
 

@@ -21,7 +21,7 @@ from octant.analysis.summary import Modelled, Summary
 from octant.limit import LEVELS, MEMORY, Threads, pattern
 from octant.machine import Machine
 from octant.metric import Metric
-from octant.report.charts.layout.series import MOST_MARKS
+from octant.report.charts.layout.plot import MOST_MARKS
 from octant.report.charts.picture import ChartSeries, Role, thin
 from octant.report.sentences import listed
 from octant.request import effort_knobs

@@ -1,20 +1,25 @@
-"""Parts that all panels have in common: place and sizes, titles, axes, texts above a panel, and a legend below."""
+"""Parts that all panels have in common: place and sizes, looks of series, titles, axes, texts above, legend below."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from octant.report.charts.layout.labels import Box, Text, cut, spread, text_width, wrap
-from octant.report.charts.layout.scale import Scale, ticks_along
-from octant.report.charts.layout.series import Look
+from octant.report.charts.layout.scale import Scale, ticks_along, value_text
 from octant.report.charts.layout.svg import Sheet, open_line, px
-from octant.report.charts.picture import Axis, Mark, Panel, Span
+from octant.report.charts.picture import Axis, ChartSeries, Mark, Panel, Picture, Span
 
 NARROW = 480
 """Panels narrower than this have short names and fewer ticks, px."""
 PITCH = 1.25
 """Distance between the lines of a label, relative to its size."""
 _SWATCH = 18.0
+_LYING = ("rows", "across", "stack")
+_HUES = ("s1", "s2", "s3", "s4")
+_DASHES = ("", "d2", "d3", "d4")
+_SHAPES = ("circle", "square", "triangle", "diamond")
+_CLASSES = {"ink": "ink", "grey": "grey", "faint": "faint", "published": "grey"}
+_DASH_OF = {"solid": "", "dashed": "d2", "dotted": "d3", "dash-dot": "d4"}
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,75 @@ class PanelPlace:
         return 12.5 if self.narrow else 11.5
 
 
+@dataclass(frozen=True)
+class Look:
+    """The classes of a series: colour, dash of its line, shape of its marks."""
+
+    colour: str
+    dash: str
+    shape: str
+    open: bool = False  # published values
+
+
+def looks(picture: Picture) -> list[list[Look]]:
+    """Return the look of each series of each panel; series of the same name look the same in all panels."""
+    known: dict[str, Look] = {}
+    every = []
+    for panel in picture.panels:
+        every.append(_panel_looks(panel, known))
+        known.update({one.name: look for one, look in zip(panel.series, every[-1], strict=True) if one.name})
+    return every
+
+
+def _panel_looks(panel: Panel, known: dict[str, Look]) -> list[Look]:
+    taken = {one.role for one in panel.series}
+    free = [i for i in range(16) if f"series-{i + 1}" not in taken] * 8
+    plain = 0
+    chosen = []
+    for one in panel.series:
+        if not one.role and one.name in known:
+            chosen.append(known[one.name])
+        elif not one.role and one.kind == "line":
+            chosen.append(_look(one, "ink", plain))
+            plain += 1
+        elif not one.role or one.role.startswith("series-"):
+            number = int(one.role[-1]) - 1 if one.role else free.pop(0)
+            chosen.append(_look(one, _HUES[number % 4], number))
+        else:
+            chosen.append(_look(one, _CLASSES[one.role], 3 if one.role == "published" else 0))
+    return chosen
+
+
+def _look(one: ChartSeries, colour: str, number: int) -> Look:
+    """Return the `number`-th look; from the fifth on, hues return with another mark and dash."""
+    turn = (number + number // 4) % 4
+    dash = _DASH_OF[one.dash] if one.dash else "" if one.role == "published" else _DASHES[turn]
+    return Look(colour, dash, one.marker or _SHAPES[turn], one.role == "published")
+
+
 class LegendEntry(NamedTuple):
     """An entry of a legend: a series with its look, or a grey band."""
 
     name: str
     look: Look | None
     kind: str
+
+
+def mark_kind(series: ChartSeries, look: Look, number: int) -> str:
+    """Return the class of a mark: open or filled."""
+    return "o" if look.open or (number < len(series.open) and series.open[number]) else "m"
+
+
+def point_title(series: ChartSeries, number: int, panel: Panel) -> str:
+    """Return the text that a browser shows when the pointer is over a point."""
+    lies = series.kind in _LYING
+    x, y = value_text(series.x[number], panel.x), value_text(series.y[number], panel.y)
+    label = series.labels[number] if number < len(series.labels) else series.name
+    ends = ""
+    if series.low and series.high:
+        low, high = (value_text(side[number], panel.x if lies else panel.y) for side in (series.low, series.high))
+        ends = f" ({low} … {high})"
+    return f"{label}: {x}{ends}" if lies else f"{label}, {x}: {y}{ends}"
 
 
 def draw_head(sheet: Sheet, place: PanelPlace, panel: Panel, quantity: str, across: Scale) -> float:

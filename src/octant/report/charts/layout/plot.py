@@ -9,15 +9,18 @@ from dataclasses import dataclass, replace
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.frame import LegendEntry, PanelPlace
+from octant.report.charts.layout.frame import LegendEntry, Look, PanelPlace, mark_kind, point_title
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text, cut, spread, text_width, wrap
 from octant.report.charts.layout.scale import Scale, clipped, has_place, value_text
-from octant.report.charts.layout.series import Look, draw_series
-from octant.report.charts.layout.svg import Sheet, open_line
+from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, open_line
 from octant.report.charts.picture import ChartSeries, Note, Panel, Span
 
 _PITCH = 1.2
 _GAP = 8.0
+MOST_MARKS = 1000
+"""A series of more points is drawn by its minimum, median and maximum in each pixel column."""
+_PALEST = 0.12  # opacity of the palest cell
+_TITLED = 200  # a series of more marks has no titles at its marks
 _JOINED = ("curve", "points", "line", "band")
 _SHARES = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.8, 0.2)
 """Where along a line its name may be, the preferred place first."""
@@ -79,7 +82,7 @@ def _draw(
     plot, base = Plot(sheet, place, panel, looks, x, y), top + height
     _draw_ground(plot, base)
     for one, look in zip(panel.series, looks, strict=True):
-        draw_series(sheet, one, look, panel, x, y, base)
+        _draw_series(sheet, one, look, panel, x, y, base)
     levels = ([(x.held(one.begin), y.at(one.y)), (x.held(one.end), y.at(one.y))] for one in panel.levels)
     sheet.lines("level", *levels)
     _draw_guides(plot, base)
@@ -173,6 +176,85 @@ def _label_points(plot: Plot) -> None:
             is_whole = rows == 3 or not any(text.text.endswith("…") for text in lines)
             if is_whole and plot.sheet.field.place(at, lines, plot.room):
                 break
+
+
+def _draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: Scale, y: Scale, base: float) -> None:
+    """Draw one series; `base` is the height of the x axis, px."""
+    with sheet.group(look.colour):
+        if series.kind == "bars":
+            _bars(sheet, series, panel, x, y, base)
+            return
+        if series.kind == "cells":
+            _cells(sheet, series, x, y)
+            return
+        points = list(zip(series.x, series.y, strict=True))
+        spots = [(x.at(a), y.at(b)) for a, b in points if x.holds(a) and y.holds(b)]
+        if series.kind == "band":
+            ends = zip(series.x, series.low, series.high, strict=False)
+            _area(sheet, [(x.at(a), y.held(low), y.held(high)) for a, low, high in ends if x.holds(a)])
+        if series.kind in ("curve", "points") and len(spots) > MOST_MARKS:
+            _columns(sheet, spots, look)
+            return
+        joined = len(series.x) > 1 if series.kind in ("line", "band") else len(series.x) > 2
+        if series.kind != "points" and joined:
+            sheet.lines(f"l {look.dash}".rstrip(), *clipped(points, x, y))
+        sheet.path("dots", dots([(x.at(a), y.at(b)) for a, b in series.dots if x.holds(a) and y.holds(b)]))
+        if series.kind == "points":
+            _intervals(sheet, series, x, y)
+        if series.kind in ("curve", "points"):
+            radius = 2.2 if len(series.x) > 60 else RADIUS
+            for i, (a, b) in enumerate(points):
+                if x.holds(a) and y.holds(b):
+                    title = point_title(series, i, panel) if len(series.x) <= _TITLED else ""
+                    sheet.mark(mark_kind(series, look, i), look.shape, (x.at(a), y.at(b)), title, radius)
+
+
+def _intervals(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
+    ends = zip(series.x, series.low, series.high, strict=False)
+    known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
+    sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
+
+
+def _area(sheet: Sheet, ends: Sequence[tuple[float, float, float]]) -> None:
+    """Draw the area between the lower and the upper ends at each x, px."""
+    if len(ends) > 1:
+        upper, lower = [(x, high) for x, _, high in ends], [(x, low) for x, low, _ in ends]
+        sheet.path("area", closed([*upper, *reversed(lower)]))
+        sheet.field.add_line(upper)
+        sheet.field.add_line(lower)
+
+
+def _columns(sheet: Sheet, spots: Sequence[Spot], look: Look) -> None:
+    """Draw minimum, median and maximum of each pixel column as an area and a line."""
+    columns: dict[int, list[float]] = {}
+    for x, y in spots:
+        columns.setdefault(round(x), []).append(y)
+    stacks = [(float(x), sorted(ys)) for x, ys in sorted(columns.items())]
+    _area(sheet, [(x, ys[-1], ys[0]) for x, ys in stacks])
+    sheet.lines(f"l {look.dash}".rstrip(), [(x, ys[len(ys) // 2]) for x, ys in stacks])
+
+
+def _bars(sheet: Sheet, series: ChartSeries, panel: Panel, x: Scale, y: Scale, base: float) -> None:
+    """Draw a bar over each part of x; all are as wide as the least distance between their centres."""
+    shown = [(x.at(a), b, i) for i, (a, b) in enumerate(zip(series.x, series.y, strict=True)) if x.holds(a)]
+    half = min((b - a for a, b in itertools.pairwise(sorted({at for at, _, _ in shown}))), default=24.0) / 2
+    for at, height, i in shown:
+        top, left, right = y.held(height), max(x.begin, at - half), min(x.end, at + half)
+        if height <= 0 or right <= left or top >= base:
+            continue
+        box = Box(left, top, max(left + 0.5, right - 1.0), base)
+        sheet.rect("b", box, point_title(series, i, panel))
+        sheet.field.add_line([(box.left, top), (box.right, top)])
+        sheet.field.add_line([(at, top), (at, base)])
+
+
+def _cells(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
+    """Draw squares of one unit of each axis; the palest is visible."""
+    labels = series.labels if len(series.x) <= _TITLED else ()
+    for i, (a, b, shade) in enumerate(zip(series.x, series.y, series.shades, strict=True)):
+        if x.holds(a) and y.holds(b):
+            box = Box(x.held(a - 0.5), y.held(b + 0.5), x.held(a + 0.5), y.held(b - 0.5))
+            sheet.rect("b", box, labels[i] if i < len(labels) else "", _PALEST + (1 - _PALEST) * shade)
 
 
 @dataclass(frozen=True)

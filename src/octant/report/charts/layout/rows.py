@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 
 from octant.report.charts.layout import frame
 from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.frame import PanelPlace
+from octant.report.charts.layout.frame import Look, PanelPlace, mark_kind, point_title
 from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
 from octant.report.charts.layout.scale import Scale, value_text
-from octant.report.charts.layout.series import Look, arrow, mark_kind, point_title
-from octant.report.charts.layout.svg import Sheet, dots, open_line
+from octant.report.charts.layout.svg import Sheet, dots, open_line, px
 from octant.report.charts.picture import ChartSeries, Column, Panel
 
 Lanes = list[list[tuple[ChartSeries, Look]]]
@@ -243,9 +242,9 @@ def _draw_mark(layout: _Layout, one: ChartSeries, look: Look, i: int, across: Sc
     if end > begin:
         sheet.lines("v", [(begin, y), (end, y)])
     if low < across.low and math.isfinite(low):
-        sheet.path("b", arrow((across.begin, y), right=False), title)
+        sheet.path("b", f"M{px(across.begin)} {px(y)}l6 -3.5v7z", title)
     if high > across.high and math.isfinite(high):
-        sheet.path("b", arrow((across.end, y), right=True), title)
+        sheet.path("b", f"M{px(across.end)} {px(y)}l-6 -3.5v7z", title)
     if across.holds(one.x[i]):
         sheet.mark(mark_kind(one, look, i), look.shape, at, title)
         if one.names == "points" and i < len(one.labels) and one.labels[i]:
