@@ -74,7 +74,7 @@ def test_the_table_of_widths_is_that_of_the_font(browser: "Browser") -> None:
     if not has_font("DejaVu Sans"):
         pytest.skip("no DejaVu Sans; make browser installs it")
     page = browser.new_page()
-    texts = sorted({text.text for one in sample_pictures.every() for text in draw.lay_out(one, 780).texts})
+    texts = sorted({text.text for one in sample_pictures.every() for text in draw.lay_out(one, 780).field.texts})
     page.set_content("<canvas></canvas>")
     for bold in (False, True):
         measure = f"""texts => {{ const c = document.querySelector("canvas").getContext("2d");

@@ -12,11 +12,9 @@ from octant.analysis.balance import Balances
 from octant.analysis.summary import Modelled, Summary
 from octant.failure import Refusal
 from octant.report.charts.bars.balance import balance
-from octant.report.charts.bars.bars import bars, choice, rank_bars, stacked
-from octant.report.charts.bars.lost_time import lost_time
-from octant.report.charts.curves.curve import curve, ladder, spread, timeline
+from octant.report.charts.bars.bars import bars, choice, lost_time, rank_bars, stacked
+from octant.report.charts.curves.curve import curve, ladder, messages, spread, timeline
 from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells, rungs
-from octant.report.charts.curves.messages import messages
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.matrix import matrix
 from octant.report.charts.picture import Picture

@@ -1,13 +1,16 @@
-"""Bars of a run: a metric by the value of a knob, phases of a step, the cost of choices, and CPU time of ranks."""
+"""Bars of a run: a metric by a knob, phases of a step, the cost of choices, CPU time of ranks, and lost time."""
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from octant import units
+from octant.analysis.causes import Causes, causes
 from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure
+from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import knob_of, knob_text, picture_title, short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
@@ -15,16 +18,27 @@ from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Note, Panel, Picture, Role, thin
+from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, Span, thin
 from octant.report.charts.ticks import even_ticks, si_ticks
-from octant.report.sentences import thinned_text
+from octant.report.sentences import picture_texts
 from octant.stats import Estimate, Interval
-from octant.workload import Bars, Choice, RankBars, Stacked
+from octant.workload import Bars, Choice, LostTime, RankBars, Stacked
 
 _LABEL = 26  # characters of a line of a bar's label
 REST = "rest of the step"
 _ROOM, _WIDE_ROOM = 1.25, 1.9  # the axis against the longest bar, for a value or for words at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
+SILENT = 0.001
+"""Below this share of lost time, a sentence replaces the histogram."""
+MANY_LANES = 4  # with more lanes, each is a point of a strip
+_NAMED_LANES = 5  # of these the ones that lost most
+_LENGTH_BORDERS = (10e-6, 1e-3)  # s, between short, middle and long interruptions
+_LENGTHS = ("under 10 µs", "10 µs to 1 ms", "over 1 ms")
+_DECADES = tuple((10.0**n, si_ticks("s")(10.0**n)) for n in range(-7, 1))
+_CAUSE_ROLES: Mapping[str, Role] = {
+    "other processes": "series-2", "oversubscription": "series-2", "unexplained": "series-1", "work": "faint",
+}  # fmt: skip
+"""Of causes; the others are grey."""
 
 
 def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
@@ -40,16 +54,16 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
     is_open = tuple(figure.invalid for figure in kept)
     most = max(end for value in values for end in (value.middle, value.high)) or 1.0  # all may be 0
     axis = Axis(metric.name, False, even_ticks(most, si_ticks(metric.unit)), metric.unit, ends=(0.0, _ROOM * most))
+    texts = [value_cells(figure) for figure in kept]
     return Picture(
         "bars", shown.title or picture_title(figures, f"{metric.name} by {shown.x}"),
-        f"{workload.summary}. Medians{'; ' + metric.note if metric.note else ''}."
-        + " Open bars are not measurable." * any(is_open)
-        + claims.caption(values)
-        + thinned_text(len(kept), len(every), "bars"),
-        (_lying_bars(axis, shown.x, labels, values, [value_cells(figure)[0] for figure in kept], is_open),),
-        (shown.x, *value_columns(metric), "of limit"),
-        tuple((label, *value_cells(figure), share_text(figure)) for label, figure in zip(labels, kept, strict=True)),
+        panels=(_lying_bars(axis, shown.x, labels, values, [text for text, *_ in texts], is_open),),
+        header=(shown.x, *value_columns(metric), "of limit"),
+        rows=tuple((label, *text, share_text(one)) for label, text, one in zip(labels, texts, kept, strict=True)),
         width=564,
+        **picture_texts(
+            "bars", workload=workload, metric=metric, open=any(is_open), values=values, kept=len(kept), total=len(every)
+        ),
     )  # fmt: skip
 
 
@@ -89,11 +103,11 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
     axis = Axis("time of a step", False, even_ticks(max(totals), si_ticks("s")), "s")
     return Picture(
         "phases", picture_title(figures, "where the time of a step goes"),
-        f"{workload.summary}. Mean time of each phase over steps and ranks, without the phases inside it."
-        + " Grey: ranks wait for others." * bool(set(shown.waiting) & set(names))
-        + thinned_text(len(kept), len(every), "configurations"),
-        (Panel(axis, places_axis(shown.x, labels), tuple(series)),),
-        (shown.x or "configuration", "phase", "time", "share of the step"), tuple(rows),
+        panels=(Panel(axis, places_axis(shown.x, labels), tuple(series)),),
+        header=(shown.x or "configuration", "phase", "time", "share of the step"), rows=tuple(rows),
+        **picture_texts(
+            "phases", workload=workload, waiting=set(shown.waiting) & set(names), kept=len(kept), total=len(every)
+        ),
     )  # fmt: skip
 
 
@@ -136,13 +150,12 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     most = max(end for cost in costs for end in (cost.middle, cost.high))
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
     rows = tuple((case or "all", *texts) for case, *texts in map(_choice_cells, kept))
+    best = [f"{best} best" for _, best, *_ in rows]
     return Picture(
         "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
-        f"{cells.workload.summary}. How many times as good the best {shown.x} is as the worst, in launches that have "
-        "both. Both are selected by their medians, so noise alone raises the ratio above 1."
-        + thinned_text(len(kept), len(every), "bars"),
-        (_lying_bars(axis, "", [label for label, *_ in rows], costs, [f"{best} best" for _, best, *_ in rows]),),
-        ("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), rows,
+        panels=(_lying_bars(axis, "", [label for label, *_ in rows], costs, best),),
+        header=("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), rows=rows,
+        **picture_texts("choice", workload=cells.workload, knob=shown.x, kept=len(kept), total=len(every)),
     )  # fmt: skip
 
 
@@ -190,16 +203,15 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
         for (name, mine), role in zip(times.items(), curves.ROLES, strict=False)
     )
     sums = {rank: times[USER][rank] + times[SYSTEM][rank] for rank in ranks}
-    busiest, least = max(ranks, key=sums.__getitem__), min(ranks, key=sums.__getitem__)
-    axis = Axis("CPU time", False, even_ticks(sums[busiest] or 1.0, si_ticks("s")), "s")
+    busiest, least = (most(sums.items(), key=lambda one: one[1]) for most in (max, min))
+    axis = Axis("CPU time", False, even_ticks(busiest[1] or 1.0, si_ticks("s")), "s")
     return Picture(
-        "ranks", shown.title,
-        f"CPU time of each rank of {short_name(figure)} with its descendants. Medians over launches."
-        + thinned_text(len(kept), len(ranks), "bars"),
-        (Panel(axis, places_axis("rank", [str(rank) for rank in kept]), series),), ("rank", USER, SYSTEM),
-        tuple((str(rank), *(units.si_text(mine[rank], "s", 4) for mine in times.values())) for rank in kept),
-        label=f"CPU time by rank: most on rank {busiest} with {units.si_text(sums[busiest], 's')}, "
-        f"least on rank {least} with {units.si_text(sums[least], 's')}.",
+        "ranks", shown.title, panels=(Panel(axis, places_axis("rank", [str(rank) for rank in kept]), series),),
+        header=("rank", USER, SYSTEM),
+        rows=tuple((str(rank), *(units.si_text(mine[rank], "s", 4) for mine in times.values())) for rank in kept),
+        **picture_texts(
+            "ranks", name=short_name(figure), busiest=busiest, least=least, kept=len(kept), total=len(ranks)
+        ),
     )  # fmt: skip
 
 
@@ -225,3 +237,140 @@ def places_axis(title: str, labels: Sequence[str]) -> Axis:
     """Return the axis along which bars are, one below the other."""
     ticks = tuple((float(place), textwrap.fill(label, _LABEL)) for place, label in enumerate(labels))
     return Axis(title, False, ticks, down=True)
+
+
+def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
+    """Draw interruptions by length of the figure of the table with the most lanes, and causes of all its figures.
+
+    `None` without a measured figure.
+    """
+    every = [one for one in cells.figures if one.show.table and one.value and any(of.lanes for of in one.counted)]
+    if not every:
+        return None
+    widest = max(every, key=lambda one: len(one.counted[0].lanes))
+    kept = thin(every, MOST_BARS)
+    silent, found = _is_silent(widest), causes(widest)
+    texts = picture_texts(
+        "lost-time", workload=cells.workload, silent=silent, kept=len(kept), total=len(every),
+        lost=f"{'Under 0.1' if silent else _headline(widest)}{claims.NARROW}%",
+        causes=[(name, text) for name, _, text in _cause_texts(widest, found)] if found else [],
+        lengths=() if silent else zip(_LENGTHS, _part_texts(widest), strict=True),
+        many=len({(lane.rank, lane.thread) for lane in _lanes(widest)}) > MANY_LANES,  # the picture shows one of them
+    )  # fmt: skip
+    return Picture(
+        "lost-time", shown.title or "Time lost", panels=(*_length_panels(widest), _cause_panel(kept)),
+        header=("figure", "what", "share of all time"), rows=tuple(row for one in kept for row in _lost_time_rows(one)),
+        width=564, **texts,
+    )  # fmt: skip
+
+
+def _is_silent(figure: Figure) -> bool:
+    return figure.value is None or figure.value.middle < SILENT
+
+
+def _lanes(figure: Figure) -> list[LaneTime]:
+    return [lane for launch in figure.counted for lane in launch.lanes]
+
+
+def _length_panels(figure: Figure) -> tuple[Panel, ...]:
+    """Draw several ranks or threads together; of many, the one that lost most, and the share of each."""
+    places: dict[tuple[int, int], list[LaneTime]] = {}
+    for lane in _lanes(figure):
+        places.setdefault((lane.rank, lane.thread), []).append(lane)
+    if _is_silent(figure):
+        return ()
+    if len(places) <= MANY_LANES:
+        return (_length_panel(_lanes(figure), "Share of all time that was lost, %", _part_texts(figure)),)
+    noun = "rank" if len({rank for rank, _ in places}) > 1 else "thread"
+    shares = sorted((sum(share_by_length(mine)), place) for place, mine in places.items())
+    names = [f"{noun} {place[noun == 'thread']}" for _, place in shares]
+    most, worst = shares[-1]
+    parts = claims.part_texts(_length_sums(places[worst]), claims.number_texts(most, "1", share=True).number)
+    strip = ChartSeries(
+        f"{noun}s", "points", tuple(map(float, range(1, len(shares) + 1))), tuple(100 * share for share, _ in shares),
+        labels=tuple("" if len(shares) - i > _NAMED_LANES else name for i, name in enumerate(names)), names="points",
+        role="series-1", marker="circle",
+    )  # fmt: skip
+    ticks = tuple((float(n), str(n)) for n in (1, len(shares)))
+    axes = (
+        Axis(f"{noun}s in the order of their loss", False, ticks),
+        Axis(f"Share of the time of each {noun} that was lost, %", False, _percents(100 * most), "%"),
+    )
+    title = f"Share of the time of {names[-1]} that was lost, %"
+    return _length_panel(places[worst], title, parts), Panel(*axes, (strip,), height=0.7)
+
+
+def _length_panel(lanes: Sequence[LaneTime], title: str, parts: Sequence[str]) -> Panel:
+    heights = [100 * share for share in share_by_length(lanes)]
+    middles = tuple((low * high) ** 0.5 for low, high in pairwise(EDGES_S))
+    spans = zip(pairwise((EDGES_S[0], *_LENGTH_BORDERS, EDGES_S[-1])), parts, _LENGTHS, strict=True)
+    return Panel(
+        Axis("length of one interruption", True, _DECADES, "s", ends=(EDGES_S[0], EDGES_S[-1])),
+        Axis(title, False, _percents(max(heights)), "%"),
+        (ChartSeries("lost", "bars", middles, tuple(heights), role="series-1", names="none"),),
+        tuple(Mark(border, "") for border in _LENGTH_BORDERS),
+        regions=tuple(Span(*span, f"{text}\n{part}") for span, text, part in spans),
+    )
+
+
+def _percents(most: float) -> tuple[tuple[float, str], ...]:
+    ticks = even_ticks(most, lambda v: f"{v:g}")
+    return ticks[:: max(1, len(ticks) // 4)]
+
+
+def _length_sums(lanes: Sequence[LaneTime]) -> list[float]:
+    """Return the shares of short, middle and long interruptions."""
+    sums = [0.0, 0.0, 0.0]
+    for edge, share in zip(EDGES_S, share_by_length(lanes), strict=False):
+        sums[sum(edge * (1 + 1e-9) >= border for border in _LENGTH_BORDERS)] += share
+    return sums
+
+
+def _part_texts(figure: Figure) -> list[str]:
+    return claims.part_texts(_length_sums(_lanes(figure)), claims.figure_texts(figure).number)
+
+
+def _headline(figure: Figure) -> str:
+    """Return the share that was lost, in percent as the table has it; on a silent machine to two decimals."""
+    value = figure.value
+    return f"{100 * value.middle:.2f}" if value and _is_silent(figure) else claims.figure_texts(figure).number
+
+
+def _cause_texts(figure: Figure, known: Causes) -> list[tuple[str, float, str]]:
+    """Return each cause that took time, with its share and a text, then the work; the texts add up to 100 %."""
+    texts = claims.part_texts([share for _, share in known.parts], _headline(figure))
+    numbers = [text.partition(claims.NARROW)[0] for text in texts]
+    places = len(numbers[0].partition(".")[2])
+    work = f"{100 - sum(map(float, numbers)):.{places}f}{claims.NARROW}%"
+    taken = zip(known.parts, texts, numbers, strict=True)
+    return [*((*part, text) for part, text, number in taken if float(number)), ("work", 1 - known.lost, work)]
+
+
+def _cause_panel(figures: Sequence[Figure]) -> Panel:
+    """Draw a bar per figure; the texts of a single one are in the legend."""
+    known = [(one, _cause_texts(one, of)) for one in figures for of in [causes(one)] if of]
+    parts = [{name: (share, text) for name, share, text in texts} for _, texts in known]
+    order = [name for name, _ in Causes(0.0, 0.0, 0.0, 0.0, 0.0, oversubscribed=1.0).parts]
+    alone, series = len(known) == 1, []
+    for name in [*(name for name in order if any(name in mine for mine in parts)), "work"]:
+        shares, texts = zip(*(mine.get(name, (0.0, "")) for mine in parts), strict=True) if parts else ((), ())
+        series.append(
+            ChartSeries(
+                f"{texts[0]} {name}" if alone else name, "stack", tuple(100 * share for share in shares),
+                tuple(map(float, range(len(known)))), labels=() if alone else texts,
+                role=_CAUSE_ROLES.get(name, "grey"), names="legend",
+            )
+        )  # fmt: skip
+    rows = tuple((float(i), "" if alone else short_name(one)) for i, (one, _) in enumerate(known))
+    across = Axis("", False, (), "%", ends=(0.0, 100.0))
+    return Panel(across, Axis("", False, rows, down=True), tuple(series), title="Causes of lost time")
+
+
+def _lost_time_rows(figure: Figure) -> list[tuple[str, ...]]:
+    name, known = short_name(figure), causes(figure)
+    rows: list[tuple[str, ...]] = []
+    for (low, high), share in zip(pairwise(EDGES_S), share_by_length(_lanes(figure)), strict=True):
+        if share:
+            span = f"{units.si_text(low, 's')} to {units.si_text(high, 's')}"
+            rows.append((name, span, f"{100 * share:.3g}{claims.NARROW}%"))
+    return rows + [(name, cause, text) for cause, _, text in (_cause_texts(figure, known) if known else [])]

@@ -1,7 +1,9 @@
-"""Pictures of curves along a knob or metric: single lines, bands, samples in time order, and the memory ladder."""
+"""Pictures of curves along a knob or metric: lines, bands, samples in time order, the memory ladder, and messages."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +14,7 @@ from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
 from octant.analysis.plateaus import APART, reach
+from octant.analysis.segments import TRUSTED, Segment, hot_and_cold, segments, with_causes
 from octant.analysis.summary import Modelled
 from octant.machine import Machine
 from octant.metric import Metric
@@ -21,9 +24,14 @@ from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, La
 from octant.report.charts.layout.plot import MOST_MARKS
 from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
-from octant.report.sentences import picture_texts, thinned_text
-from octant.workload import Curve, Spread, Timeline
+from octant.report.sentences import Sentences, picture_texts
+from octant.request import EFFORT
+from octant.workload import Curve, Messages, Spread, Timeline
 
+_SHORT = 8  # bytes of the message that represents all short ones
+_DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
+_SEGMENTS = Sentences("octant.report.charts", "segments")
+_BUFFERS = "buffers"  # the knob that separates hot curves from cold ones
 _Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
 """A line with the lower and the upper ends of its points."""
 
@@ -53,8 +61,8 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
         if not figure.show.table and figure.value and x.name in figure.knobs and x.place(figure.knobs) is None
     ]  # fmt: skip
     texts = picture_texts(
-        "curve", workload=workload, metric=metric, reading=how_to_read(every), marks=marks, words=words,
-        kept=len(lines), total=len(every), ends=span_text(lines[0], x), **model_texts(cells.modelled, lines, models),
+        "curve", workload=workload, metric=metric, lines=every, x=x, most_marks=MOST_MARKS, marks=marks, words=words,
+        kept=len(lines), total=len(every), **model_texts(cells.modelled, lines, models),
     )  # fmt: skip
     return Picture(
         "curve", shown.title or picture_title(figures, f"{metric.name} against {x.title}"), panels=tuple(panels),
@@ -94,28 +102,6 @@ def value_axis(title: str, values: Iterable[float], unit: str, log: bool = False
     if least > 0 and (log or most / least > WIDE):
         return with_unit(title, True, decades(least, most, str), unit)
     return with_unit(title, False, even_ticks(most, str), unit)
-
-
-def how_to_read(lines: Sequence[FigureCurve]) -> str:
-    """Explain lines, dots and open marks of a picture, as far as it has them."""
-    figures, most = [figure for line in lines for figure in line.figures], max(len(line.xs) for line in lines)
-    text = "Lines join medians" if most > 2 else "Marks are medians"
-    text += "; small dots are launches" * any(len(figure.counted) > 1 for figure in figures)
-    text += "; open marks are not measurable" * any(figure.invalid for figure in figures)
-    if most > MOST_MARKS:
-        text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum"
-    return f"{text}. The table has the intervals."
-
-
-def span_text(line: FigureCurve, x: CurveAxis) -> str:
-    """Return the ends of a curve: `1.39 ns at 8 KiB, 190 ns at 512 MiB`."""
-    ends = dict.fromkeys((0, len(line.xs) - 1))
-    return ", ".join(f"{point_text(line, i)} at {x.text(line.xs[i])}" for i in ends)
-
-
-def point_text(line: FigureCurve, number: int) -> str:
-    """Return the value of a point to three digits: `1.39 ns`."""
-    return claims.quantity(line.ys[number], line.figures[number].metric.unit)
 
 
 def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
@@ -260,18 +246,12 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
         launch = figure.launches[0]
         values = (float(launch.samples[0]), launch.value.middle, float(launch.samples[-1]))
         rows.append((figure.title, figure.mode, str(launch.count), *(units.si_text(v, metric.unit, 4) for v in values)))
+    samples = [y for one in series for y in (*one.y, *one.low, *one.high)]
     return Picture(
         "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
-        f"{workload.summary}. The first launch of each figure. More than {MOST_POINTS} samples are drawn by minimum, "
-        "median and maximum of equal parts." + thinned_text(len(kept), len(every), "figures"),
-        (
-            Panel(
-                Axis("sample", False, ticks),
-                value_axis(metric.name, [y for one in series for y in (*one.y, *one.low, *one.high)], metric.unit),
-                series,
-            ),
-        ),
-        ("figure", "mode", "samples", "first", "median", "last"), tuple(rows),
+        panels=(Panel(Axis("sample", False, ticks), value_axis(metric.name, samples, metric.unit), series),),
+        header=("figure", "mode", "samples", "first", "median", "last"), rows=tuple(rows),
+        **picture_texts("timeline", workload=workload, most=MOST_POINTS, kept=len(kept), total=len(every)),
     )  # fmt: skip
 
 
@@ -308,8 +288,8 @@ def ladder(ladders: Ladders) -> Picture | None:
         caches.append((level, size_text(machine, level), is_unnamed, list(filter(None, texts))))
     pages = list(filter(None, map(_page_ratios, shown)))
     texts = picture_texts(
-        "ladder", panels=shown, span=span_text, level=_level_text, least=xs[0], most=xs[-1],
-        reading=how_to_read(lines),
+        "ladder", panels=shown, level=_level_text, least=xs[0], most=xs[-1],
+        lines=lines, most_marks=MOST_MARKS,
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
         shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
         reach=reach, apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
@@ -359,3 +339,133 @@ def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, 
     for x, (name, *cells) in zip(kept.xs, table_rows(kept, one.x), strict=True):
         plateau = one.curve.at(x) if line is one.lines[0] else None
         yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""
+
+
+def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
+    """Draw time above bandwidth over one axis; `None` if no line has two lengths. The longest line has segments."""
+    workload, figures = cells.workload, cells.figures
+    metric, x = workload.metric(), curves.curve_axis(workload, figures, shown.x, shown.along)
+    every = curves.collect_curves(cells.figure, x, figures, each=shown.each)
+    if not curves.has_curve(every):
+        return None
+    times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
+    named = {line.name: line for line in curves.collect_curves(cells.figure, x, figures, shown.rate, shown.each)}
+    rates = [named[line.name] for line in times if line.name in named]
+    xs = sorted({at for line in times for at in line.xs})
+    parts = _segments(cells.ladders.shown_sizes(), times)
+    # A knee is at its length, a step between the last length before it and the next.
+    borders = [b.first if b.kind == "knee" else math.sqrt(a.last * b.first) for a, b in pairwise(parts)]
+    marks = tuple(Mark(border, "") for border in borders)
+    predicted = zip(times, model_lines(cells.modelled, times), strict=True)
+    source = cells.modelled
+    models = [None if source and source.is_made_from(line.figures[0]) else one for line, one in predicted]
+    panels = [_time_panel(metric, x, xs, times, parts, marks, models)]
+    if rates:
+        panels.append(_rate_panel(workload.metric(shown.rate), x, xs, rates, marks))
+    texts = picture_texts(
+        "messages", workload=workload, metric=metric, lines=times, most_marks=MOST_MARKS, trusted=TRUSTED,
+        kept=len(times), total=len(every), segments=segment_facts(parts), **model_texts(source, times, models),
+        **_extremes(times[0], [one.measurable for one in rates]),
+    )  # fmt: skip
+    return Picture(
+        "messages", "Messages", panels=tuple(panels),
+        header=("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
+        rows=tuple(row for line in (*times, *rates) for row in table_rows(listed(line), x)), **texts,
+    )  # fmt: skip
+
+
+def segment_facts(known: Sequence[Segment]) -> list[tuple[str, str]]:
+    """Return the letter and lengths of each segment; its line, the worst error, and the cause of its border."""
+    return [(_SEGMENTS.line("name", i, known, ","), _SEGMENTS.line("fact", one)) for i, one in enumerate(known)]
+
+
+def _segments(caches: Mapping[int, int], lines: Sequence[FigureCurve]) -> tuple[Segment, ...]:
+    """Return those of the longest line, fitted together with a line that differs from it in its buffers alone."""
+    first, *others = (line.measurable for line in lines)
+    points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
+    mate = next((i for i, line in enumerate(others, 1) if _differ_in_buffers(first, line)), None)
+    hot: tuple[Segment, ...] = ()
+    cold: tuple[Segment, ...] = ()
+    if mate:
+        hot, cold = hot_and_cold(points[0], points[mate], (first.noise, others[mate - 1].noise))
+    return with_causes(hot or segments(points[0], first.noise), caches, cold, first.noise)
+
+
+def _differ_in_buffers(one: FigureCurve, other: FigureCurve) -> bool:
+    """Return whether two lines have the same messages in other buffers; the reach of rotating ones belongs to these."""
+    if not one.figures or not other.figures:
+        return False
+    knobs = [line.figures[0].knobs for line in (one, other)]
+    skipped = {_BUFFERS, "rotation", "bytes", *EFFORT}
+    kept = [{name: value for name, value in mine.items() if name not in skipped} for mine in knobs]
+    return kept[0] == kept[1] and knobs[0].get(_BUFFERS) != knobs[1].get(_BUFFERS)
+
+
+def _time_panel(
+    metric: Metric, x: CurveAxis, xs: Sequence[float], lines: Sequence[FigureCurve], parts: Sequence[Segment],
+    marks: tuple[Mark, ...], models: Sequence[ChartSeries | None],
+) -> Panel:  # fmt: skip
+    least = min((at for at in xs if at > 0), default=1.0)
+    values = [y for one in (*(line.ys for line in lines), *(one.y for one in models if one)) for y in one]
+    first, place = lines[0], _short_place(lines[0])
+    word = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {first.point_text(place)}")
+    regions, fits = [], []
+    for i, (one, after) in enumerate(zip(parts, [*parts[1:], None], strict=False)):
+        label = f"{_SEGMENTS.line('name', i, parts, ':')}\n{_SEGMENTS.line('formula', one)}"
+        regions.append(Span(max(one.first, least), one.last, label))
+        if one.fits:  # up to the next one, unless time jumps there
+            last = after.first if after and after.kind == "knee" else one.last
+            at = tuple(map(float, np.geomspace(max(one.first, least), last, _DRAWN)))
+            fit = tuple(map(one.seconds, at))
+            fits.append(ChartSeries(f"line of {label[0]}", "line", at, fit, role="ink", dash="dotted", names="none"))
+    return Panel(
+        along_axis(x, xs), value_axis(metric.name.capitalize(), values, metric.unit, log=True),
+        (*curves.curve_series(lines, xs, len(lines) > 1, at_zero=True), *fits, *model_series(models)), marks,
+        regions=tuple(regions) if len(parts) > 1 else (),
+        notes=(word,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
+    )  # fmt: skip
+
+
+def _rate_panel(
+    metric: Metric, x: CurveAxis, xs: Sequence[float], lines: Sequence[FigureCurve], marks: tuple[Mark, ...]
+) -> Panel:
+    """Draw the rates, and of the first line the best rate with its length, N½, and the rate of the longest message."""
+    limits, good, notes = limits_of(lines), lines[0].measurable, []
+    most = max(y for one in (*(line.ys for line in lines), *(one.y for one in limits)) for y in one)
+    if len(good.xs) > 1:
+        best = _best_place(good)
+        value, last = good.ys[best], len(good.xs) - 1
+        notes.append(Note(good.xs[best], value, f"best {good.point_text(best)} at {x.text(good.xs[best])}"))
+        if half := good.half_length:
+            notes.append(Note(half, value / 2, f"N½ = {claims.quantity(half, 'B')}", "both", "diamond"))
+        if best != last:
+            notes.append(Note(good.xs[last], good.ys[last], good.point_text(last)))
+    return Panel(
+        along_axis(x, xs), with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
+        (*curves.curve_series(lines, xs, named=False, at_zero=True), *limits), marks, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _best_place(line: FigureCurve) -> int:
+    return max(range(len(line.xs)), key=lambda i: line.ys[i])
+
+
+def _short_place(line: FigureCurve) -> int:
+    """Return the point that represents short messages: 8 B, else the shortest that is not empty."""
+    positive = [i for i, at in enumerate(line.xs) if at > 0] or [0]
+    return next((i for i in positive if line.xs[i] == _SHORT), positive[0])
+
+
+def _extremes(times: FigureCurve, rates: Sequence[FigureCurve]) -> dict[str, Any]:
+    """Return the points that the label and the facts name: of the first line, and the best and last of the others."""
+    short, first = _short_place(times), next((line for line in rates[:1] if line.xs), None)
+    others = []
+    for line in (one for one in rates[1:] if one.xs):
+        points = dict.fromkeys((_best_place(line), len(line.xs) - 1))
+        others.append((line.name, [(line.xs[i], line.point_text(i)) for i in points]))
+    best = _best_place(first) if first else 0
+    return {
+        "short_size": times.xs[short], "short_time": times.point_text(short), "others": others,
+        "best": (first.xs[best], first.point_text(best)) if first else None,
+        "half": first.half_length if first else None,
+    }  # fmt: skip

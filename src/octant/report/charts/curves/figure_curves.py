@@ -21,6 +21,7 @@ from octant.analysis.summary import Modelled, Summary
 from octant.limit import LEVELS, MEMORY, Threads, pattern
 from octant.machine import Machine
 from octant.metric import Metric
+from octant.report import claims
 from octant.report.charts.layout.plot import MOST_MARKS
 from octant.report.charts.picture import ChartSeries, Role, thin
 from octant.report.sentences import listed
@@ -86,6 +87,10 @@ class FigureCurve:
     def points(self) -> list[tuple[float, float]]:
         """Places and medians."""
         return list(zip(self.xs, self.ys, strict=True))
+
+    def point_text(self, number: int) -> str:
+        """Return the value of a point to three digits: `1.39 ns`."""
+        return claims.quantity(self.ys[number], self.figures[number].metric.unit)
 
     @cached_property
     def measurable(self) -> FigureCurve:
