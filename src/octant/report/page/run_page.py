@@ -71,7 +71,9 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         notes=[f"{tile.name}: {reason}" for tile in first.tiles if tile.grade == "note" for reason in tile.reasons],
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         drawing=Markup(cleaned_markup(drawing.svg(machine), clean)),  # noqa: S704 - drawing.py escapes its texts
-        words=drawing.description(machine), settings=_machine_settings(summary), provenance=_provenance(summary),
+        words=drawing.description(machine), pages_text=machine_text.pages_text,
+        software=[(name.replace("_", " "), value) for name, value in machine.software.items()],
+        setting_texts=machine_text.setting_texts, provenance=_provenance(summary),
         kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held, **functions,
     )  # fmt: skip
 
@@ -105,20 +107,6 @@ def _packed_rows(tables: Sequence[table.FigureTable], functions: Mapping[str, An
         "details": html.packed({row.number: details(row) for row in rows}),
         "further": html.deflated(further) if further else "",
     }
-
-
-def _machine_settings(summary: Summary) -> list[tuple[str, str]]:
-    machine = summary.run.machine
-    processor = machine.processor
-    clock = [("Measured clock", summary.clock_text)] if summary.clock_text else []
-    return [
-        ("Processor", f"{processor.model or 'not stated'} ({processor.vendor}, {processor.architecture})"),
-        *clock,
-        ("Memory", units.bytes_text(machine.memory_bytes)),
-        ("Page sizes", machine_text.pages_text(machine.page_sizes)),
-        *machine_text.setting_texts(machine.system),
-        *((name.replace("_", " "), value) for name, value in machine.software.items()),
-    ]
 
 
 def _provenance(summary: Summary) -> list[tuple[str, str]]:

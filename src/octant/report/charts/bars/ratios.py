@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from octant import units
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
+from octant.report.sentences import picture_texts
 
 WIDEST = 8.0
 """The largest ratio, or reciprocal, on an axis; an arrow replaces what is beyond."""
@@ -69,16 +70,13 @@ def ratios(
         regions=(Span(low, 1.0, worse), Span(1.0, high, better)),
         columns=tuple(_column(name, n, n == len(columns) - 1, drawn) for n, name in enumerate(columns)),
     )  # fmt: skip
-    caption = "Right of 1 is better. Lines are intervals; differences beyond the ticks are detected in 80 % of cases."
-    if len(rows) > len(drawn):
-        some = f"the first {_FIRST}, the last {_LAST}, and some between"
-        caption += f" Of {len(rows)} rows, {len(drawn)} are drawn: {some}."
     table = []
     for one in rows:
         ends = " … ".join(units.fixed_text(end, 3) for end in (one.low, one.high)) if one.low < one.high else ""
         table.append((one.name, units.fixed_text(one.middle, 3), ends, *one.texts[1:]))
     header = ("figure", columns[0], "95 % interval", *columns[1:])
-    return Picture("ratios", title, caption, (panel,), header, tuple(table), _label(rows), width=1152)
+    texts = picture_texts("ratios", rows=rows, drawn=len(drawn), first=_FIRST, last=_LAST)
+    return Picture("ratios", title, panels=(panel,), header=header, rows=tuple(table), width=1152, **texts)
 
 
 def _column(name: str, place: int, is_last: bool, rows: Sequence[RatioRow]) -> Column:
@@ -120,10 +118,3 @@ def ratio_ticks(ends: tuple[float, float]) -> tuple[tuple[float, str], ...]:
                 kept.append(value)
                 last = value
     return tuple((value, f"× {value:.{2 + (value > 1)}g}") for value in sorted(kept))
-
-
-def _label(rows: Sequence[RatioRow]) -> str:
-    if not rows:
-        return "No ratio"
-    more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-    return f"{len(rows)} ratios, the worst first: {', '.join(f'{one.name} {one.text}' for one in rows[:3])}{more}"

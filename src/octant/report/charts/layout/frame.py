@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from octant.report.charts.layout.labels import Box, Text, cut, spread, text_width, wrap
-from octant.report.charts.layout.scale import Scale, ticks_along, value_text
+from octant.report.charts.layout.scale import Scale, fitting_ticks, value_text
 from octant.report.charts.layout.svg import Sheet, open_line, px
 from octant.report.charts.picture import Axis, ChartSeries, Mark, Panel, Picture, Span
 
@@ -148,7 +148,7 @@ def _titles(sheet: Sheet, place: PanelPlace, panel: Panel, quantity: str) -> flo
 
 def x_axis(sheet: Sheet, place: PanelPlace, axis: Axis, across: Scale, y: float) -> float:
     """Draw the horizontal axis at a height with its ticks and title; return where it ends, px."""
-    ticks = ticks_along(axis, across, place.small, place.left, place.right)
+    ticks = ticks_along(axis, place, across)
     marks = "".join(f"M{px(at)} {px(y)}v4" for at, _ in ticks)
     sheet.path("axis", open_line([(across.begin, y), (across.end, y)]) + marks)
     sheet.text(*(Text(at, y + 7 + place.small, text, place.small, "soft", "middle") for at, text in ticks))
@@ -159,6 +159,11 @@ def x_axis(sheet: Sheet, place: PanelPlace, axis: Axis, across: Scale, y: float)
         sheet.text(Text(middle, bottom + place.small + 2, line, place.small, "soft", "middle"))
         bottom += place.small + 4
     return bottom
+
+
+def ticks_along(axis: Axis, place: PanelPlace, across: Scale) -> list[tuple[float, str]]:
+    """Return the ticks of a horizontal axis for which there is room."""
+    return fitting_ticks(axis, across, lambda text: text_width(text, place.small) / 2, 6, place.left, place.right)
 
 
 def half_of_last(axis: Axis, place: PanelPlace) -> float:

@@ -111,7 +111,7 @@ def _draw_ground(plot: Plot, base: float) -> None:
     """Draw bands, the grid at labelled ticks, and lines across."""
     sheet, x, y, small = plot.sheet, plot.x, plot.y, plot.place.small
     frame.draw_bands(sheet, plot.panel, x, [(y.end, base)])
-    ticks = scales.ticks_up(plot.panel.y, y, small + 3)
+    ticks = scales.fitting_ticks(plot.panel.y, y, lambda _: (small + 3) / 2)
     sheet.path("grid", "".join(open_line([(x.begin, at), (x.end, at)]) for at, _ in ticks if abs(at - base) > 0.5))
     sheet.text(*(Text(x.begin - 8, at + 0.36 * small, text, small, "soft", "end") for at, text in ticks))
     frame.draw_marks(sheet, plot.panel, x, [(y.end - 4, base)])

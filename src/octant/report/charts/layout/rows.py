@@ -208,7 +208,7 @@ def _draw_grid(
     """Draw a grid at the ticks, and lines between rows."""
     panel, place, lines = layout.panel, layout.place, []
     if any(one.x and one.kind != "stack" for one in panel.series):
-        ticks = [at for at, _ in scales.ticks_along(panel.x, across, place.small, place.left, place.right)]
+        ticks = [at for at, _ in frame.ticks_along(panel.x, place, across)]
         spans = [row.span for row in rows if row.head] or [whole]
         lines = [[(x, top), (x, bottom)] for top, bottom in spans for x in ticks]
         if len(rows) > 1 and not from_zero:

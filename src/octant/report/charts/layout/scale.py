@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from octant import units
-from octant.report.charts.layout.labels import Spot, text_width
+from octant.report.charts.layout.labels import Spot
 from octant.report.charts.picture import Axis, Panel
 
 _LEAST, _MOST = math.log(sys.float_info.min), math.log(sys.float_info.max) - 1e-9  # of an axis, as logarithms
@@ -118,28 +118,22 @@ def _clip(one: Spot, other: Spot, x: Scale, y: Scale) -> tuple[Spot, Spot] | Non
     return (one if begin == 0 else at(begin)), (other if end == 1 else at(end))
 
 
-def ticks_along(axis: Axis, place: Scale, size: float, low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks of a horizontal axis for which there is room between `low` and `high` px."""
+def fitting_ticks(
+    axis: Axis, place: Scale, half: Callable[[str], float], gap: float = 0.0, low: float = -math.inf,
+    high: float = math.inf,
+) -> list[tuple[float, str]]:  # fmt: skip
+    """Return all ticks, or those at powers of ten, or every second, third, …: the first choice that has room.
+
+    Args:
+        half: returns half of the room of a text along the axis, px; all must be between `low` and `high` px.
+        gap: least distance between two texts, px.
+    """
 
     def is_free(ticks: Sequence[tuple[float, str]]) -> bool:
-        edges = [(x - text_width(text, size) / 2, x + text_width(text, size) / 2) for x, text in ticks]
-        apart = all(right + 6 <= left for (_, right), (left, _) in itertools.pairwise(edges))
+        edges = sorted((at - half(text), at + half(text)) for at, text in ticks)
+        apart = all(right + gap <= left for (_, right), (left, _) in itertools.pairwise(edges))
         return apart and all(left >= low and right <= high for left, right in edges)
 
-    return _fewer(axis, place, is_free)
-
-
-def ticks_up(axis: Axis, place: Scale, pitch: float) -> list[tuple[float, str]]:
-    """Return the ticks of a vertical axis, at least `pitch` px apart: `(px, text)`."""
-
-    def is_free(ticks: Sequence[tuple[float, str]]) -> bool:
-        return all(b - a >= pitch for a, b in itertools.pairwise(sorted(y for y, _ in ticks)))
-
-    return _fewer(axis, place, is_free)
-
-
-def _fewer(axis: Axis, place: Scale, is_free: Callable[[Sequence[tuple[float, str]]], bool]) -> list[tuple[float, str]]:
-    """Return all ticks, or those at powers of ten, or every second, third, …: the first choice that has room."""
     ticks = sorted((place.at(v), text, v) for v, text in axis.ticks if place.holds(v))
     every = [(at, text) for at, text, _ in ticks]
     tens = [(at, text) for at, text, value in ticks if value > 0 and abs(math.log10(value) % 1) < 1e-9]
