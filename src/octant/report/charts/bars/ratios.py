@@ -59,7 +59,7 @@ def ratios(rows: Sequence[RatioRow], margin: float, base: str, lines: str = "") 
         "smallest detectable difference (power 80 %)", "rows", tuple(x for _, end in known for x in (1 / end, end)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
     )  # fmt: skip
-    ink: tuple[Tone, ...] = ("ink",) * len(drawn)
+    ink: tuple[Tone, ...] = tuple("ink" for _ in drawn)
     left, right = x.ends or (1.0, 1.0)
     panel = Panel(
         x, Axis("", False, tuple((n, one.name) for n, one in zip(at, drawn, strict=True)), down=True),

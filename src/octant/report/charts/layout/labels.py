@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 Spot = tuple[float, float]
@@ -200,32 +201,20 @@ class Field:
 def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 2.0) -> list[float]:
     """Return centres of things in a row, moved as little as keeps them in order, apart and within `low` and `high`.
 
-    If they do not fit, they are evenly spaced and overlap.
+    If they do not fit, they extend beyond `high`. This is isotonic regression of the places less those without spaces.
     """
-
-    def length(members: Sequence[int]) -> float:
-        return sum(sizes[i] for i in members) + gap * (len(members) - 1)
-
-    def held(middle: float, size: float) -> float:
-        return max(low + size / 2, min(high - size / 2, middle))
-
-    groups: list[tuple[list[int], float]] = []  # members, centre of all
-    for i in sorted(range(len(wanted)), key=lambda i: wanted[i]):
-        members, middle = [i], held(wanted[i], sizes[i])
-        while groups and groups[-1][1] + (length(groups[-1][0]) + length(members)) / 2 + gap > middle:
-            members = groups.pop()[0] + members
-            offset, target = 0.0, 0.0
-            for member in members:
-                target += wanted[member] - (offset + sizes[member] / 2)
-                offset += sizes[member] + gap
-            middle = held(target / len(members) + length(members) / 2, length(members))
-        groups.append((members, middle))
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    ends = list(itertools.accumulate(sizes[i] + gap for i in order))
+    dense = [end - gap - sizes[i] / 2 for end, i in zip(ends, order, strict=True)]  # centres without spaces, from 0
+    groups: list[list[float]] = []  # of adjacent things: how far each should be from its dense place
+    for i, place in zip(order, dense, strict=True):
+        groups.append([wanted[i] - place])
+        while len(groups) > 1 and fmean(groups[-2]) >= fmean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    shifts = [max(low, min(high - ends[-1] + gap, fmean(group))) for group in groups for _ in group]
     places = [0.0] * len(wanted)
-    for members, middle in groups:
-        begin = middle - length(members) / 2
-        for member in members:
-            places[member] = begin + sizes[member] / 2
-            begin += sizes[member] + gap
+    for i, place, shift in zip(order, dense, shifts, strict=True):
+        places[i] = place + shift
     return places
 
 
