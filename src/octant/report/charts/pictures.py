@@ -11,8 +11,7 @@ from octant.analysis import balance as places
 from octant.analysis.balance import Balances
 from octant.analysis.summary import Modelled, Summary
 from octant.failure import Refusal
-from octant.report.charts.bars.balance import balance
-from octant.report.charts.bars.bars import bars, choice, lost_time, rank_bars, stacked
+from octant.report.charts.bars.bars import balance, bars, choice, lost_time, rank_bars, stacked
 from octant.report.charts.curves.curve import curve, ladder, messages, spread, timeline
 from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells, rungs
 from octant.report.charts.curves.roofline import roofline

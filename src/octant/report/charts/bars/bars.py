@@ -1,12 +1,14 @@
-"""Bars of a run: a metric by a knob, phases of a step, the cost of choices, CPU time of ranks, and lost time."""
+"""Bars of a run: a metric by a knob, phases of a step, the cost of choices, CPU time of ranks, lost time, balance."""
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from octant import units
+from octant.analysis.balance import Balances, PlaceBalance
 from octant.analysis.causes import Causes, causes
 from octant.analysis.choices import RankedFigures, choices
 from octant.analysis.figures import Figure
@@ -18,7 +20,19 @@ from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, Span, thin
+from octant.report.charts.picture import (
+    MOST_BARS,
+    Axis,
+    ChartSeries,
+    Column,
+    Mark,
+    Note,
+    Panel,
+    Picture,
+    Role,
+    Span,
+    thin,
+)
 from octant.report.charts.ticks import even_ticks, si_ticks
 from octant.report.sentences import picture_texts
 from octant.stats import Estimate, Interval
@@ -31,7 +45,7 @@ _LABELLED = 0.04  # the least share of a step that is written at its part
 SILENT = 0.001
 """Below this share of lost time, a sentence replaces the histogram."""
 MANY_LANES = 4  # with more lanes, each is a point of a strip
-_NAMED_LANES = 5  # of these the ones that lost most
+_NAMED = 5  # of many lanes or places, the slowest, or those that lost most
 _LENGTH_BORDERS = (10e-6, 1e-3)  # s, between short, middle and long interruptions
 _LENGTHS = ("under 10 µs", "10 µs to 1 ms", "over 1 ms")
 _DECADES = tuple((10.0**n, si_ticks("s")(10.0**n)) for n in range(-7, 1))
@@ -39,6 +53,10 @@ _CAUSE_ROLES: Mapping[str, Role] = {
     "other processes": "series-2", "oversubscription": "series-2", "unexplained": "series-1", "work": "faint",
 }  # fmt: skip
 """Of causes; the others are grey."""
+FEW_PLACES = 4  # places that each have a mark and a name
+MANY_PLACES = 40  # more places are drawn in order in a strip
+_LEAST_REACH = 5.0  # % to either side of the mean
+_REACHES = (5.0, 10.0, 20.0, 50.0, 100.0)
 
 
 def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
@@ -286,18 +304,18 @@ def _length_panels(figure: Figure) -> tuple[Panel, ...]:
     names = [f"{noun} {place[noun == 'thread']}" for _, place in shares]
     most, worst = shares[-1]
     parts = claims.part_texts(_length_sums(places[worst]), claims.number_texts(most, "1", share=True).number)
-    strip = ChartSeries(
-        f"{noun}s", "points", tuple(map(float, range(1, len(shares) + 1))), tuple(100 * share for share, _ in shares),
-        labels=tuple("" if len(shares) - i > _NAMED_LANES else name for i, name in enumerate(names)), names="points",
-        role="series-1", marker="circle",
-    )  # fmt: skip
-    ticks = tuple((float(n), str(n)) for n in (1, len(shares)))
-    axes = (
-        Axis(f"{noun}s in the order of their loss", False, ticks),
-        Axis(f"Share of the time of each {noun} that was lost, %", False, _percents(100 * most), "%"),
-    )
+    up = Axis(f"Share of the time of each {noun} that was lost, %", False, _percents(100 * most), "%")
+    labels = ["" if len(shares) - i > _NAMED else name for i, name in enumerate(names)]
+    strip = _strip(f"{noun}s", f"{noun}s in the order of their loss", up, [100 * share for share, _ in shares], labels)
     title = f"Share of the time of {names[-1]} that was lost, %"
-    return _length_panel(places[worst], title, parts), Panel(*axes, (strip,), height=0.7)
+    return _length_panel(places[worst], title, parts), replace(strip, height=0.7)
+
+
+def _strip(name: str, title: str, up: Axis, values: Sequence[float], labels: Sequence[str]) -> Panel:
+    """Return all places, `ranks`, in an order as labelled points."""
+    at, ends = tuple(map(float, range(1, len(values) + 1))), (1, len(values))
+    points = ChartSeries(name, "points", at, tuple(values), labels=tuple(labels), role="series-1", names="points")
+    return Panel(Axis(title, False, tuple((float(n), str(n)) for n in ends)), up, (points,))
 
 
 def _length_panel(lanes: Sequence[LaneTime], title: str, parts: Sequence[str]) -> Panel:
@@ -374,3 +392,116 @@ def _lost_time_rows(figure: Figure) -> list[tuple[str, ...]]:
             span = f"{units.si_text(low, 's')} to {units.si_text(high, 's')}"
             rows.append((name, span, f"{100 * share:.3g}{claims.NARROW}%"))
     return rows + [(name, cause, text) for cause, _, text in (_cause_texts(figure, known) if known else [])]
+
+
+def balance(measured: Balances) -> Picture | None:
+    """Draw the figures whose lanes or ranks work alone at the same time; return `None` with a single place."""
+    finest = {id(one.figure): one for one in reversed(measured.figures)}
+    listed = [one for one in measured.figures if finest[id(one.figure)] is one]
+    rows = thin(listed, MOST_BARS)
+    if not rows:
+        return None
+    most, worst = max(len(one.places) for one in rows), measured.worst
+    noun = rows[0].kind if len({one.kind for one in rows}) == 1 else "place"
+    names = list(dict.fromkeys(place.name for one in rows for place in one.places))
+    few = len(names) <= FEW_PLACES
+    series = _place_series(rows, names) if few else [_slowest_series(rows, noun)]
+    drawn, ratios = {id(one.figure) for one in rows}, []
+    strip = [worst or rows[0]] if most > MANY_PLACES else []
+    for one in (one for one in measured.figures if id(one.figure) in drawn):
+        of = "" if finest[id(one.figure)] is one else f", {one.kind}s"
+        ratios.append((short_name(one.figure) + of, _ratio_text(one)))
+    texts = picture_texts(
+        "balance", noun=noun, few=few, strip=bool(strip), named=_NAMED, narrow=claims.NARROW, most=most,
+        worst=worst, values=[place.value for one in rows for place in one.places], kept=len(rows),
+        total=len(listed), ratio_of=_ratio_text, short_name=short_name, ratios=ratios,
+    )  # fmt: skip
+    return Picture(
+        "balance", "Balance", panels=(_balance_panel(rows, series, noun), *map(_speed_strip, strip)),
+        header=("figure", "place", "speed against the mean", "ends", "what the ends are", "slowest over fastest"),
+        rows=tuple(row for one in rows for row in _balance_rows(one)), width=564, **texts,
+    )  # fmt: skip
+
+
+def _percent(relative: float) -> float:
+    return 100 * (relative - 1)
+
+
+def _place_series(rows: Sequence[PlaceBalance], names: Sequence[str]) -> list[ChartSeries]:
+    """Return a series per place, with its launches as dots."""
+    series = []
+    for name in names:
+        mine = [(float(i), place) for i, one in enumerate(rows) for place in one.places if place.name == name]
+        values = [place.value.stated for _, place in mine]
+        ends = [(value.low, value.high) if value.is_interval else (value.middle,) * 2 for value in values]
+        low, high = (tuple(map(_percent, side)) for side in zip(*ends, strict=True))
+        xs, ys = tuple(_percent(place.value.middle) for _, place in mine), tuple(at for at, _ in mine)
+        dots = tuple((_percent(x), at) for at, place in mine for x in place.relative)
+        series.append(ChartSeries(name, "rows", xs, ys, low, high, dots=dots, names="legend"))
+    return series
+
+
+def _slowest_series(rows: Sequence[PlaceBalance], noun: str) -> ChartSeries:
+    """Return the slowest place of each figure, with all places as dots."""
+    return ChartSeries(
+        f"slowest {noun}", "rows", tuple(_percent(one.slowest.value.middle) for one in rows),
+        tuple(map(float, range(len(rows)))), labels=tuple(one.slowest.name for one in rows),
+        dots=tuple((_percent(place.value.middle), float(i)) for i, one in enumerate(rows) for place in one.places),
+        role="series-1", names="points",
+    )  # fmt: skip
+
+
+def _balance_panel(rows: Sequence[PlaceBalance], series: Sequence[ChartSeries], noun: str) -> Panel:
+    most = max(abs(x) for one in series for x in (*one.x, *(x for x, _ in one.dots)))
+    end = next((e for e in _REACHES if e >= max(most, _LEAST_REACH)), 100.0 * -(-most // 100))
+    all_of = "both" if max(len(one.places) for one in rows) == 2 else "all"
+    ticks = _signed_ticks((-end, -end / 2, 0.0, end / 2, end))
+    ratios = tuple(_ratio_text(one).partition("%")[0] + "%" for one in rows)
+    return Panel(
+        Axis(f"Speed of each {noun} against the mean of {all_of}", False, ticks, "%", ends=(-end, end)),
+        Axis("", False, tuple((float(i), short_name(one.figure)) for i, one in enumerate(rows)), down=True),
+        tuple(series),
+        (Mark(0.0, "", "solid"),),
+        columns=(Column("ratio", ratios, tuple("ink" if one.proven else "" for one in rows)),),
+    )
+
+
+def _signed(percent: float) -> str:
+    return f"{'−' if percent < 0 else '+' if percent > 0 else ''}{abs(percent):g}{claims.NARROW}%"
+
+
+def _signed_ticks(values: Iterable[float]) -> tuple[tuple[float, str], ...]:
+    return tuple((value, _signed(value)) for value in values)
+
+
+def _speed_strip(worst: PlaceBalance) -> Panel:
+    """Draw all places of one figure, the slowest first."""
+    ordered = sorted(worst.places, key=lambda place: place.value.middle)
+    speeds = [_percent(place.value.middle) for place in ordered]
+    low, high = speeds[0], speeds[-1]
+    step = next(e for e in (1.0, 2.0, *_REACHES, float("inf")) if e >= max(abs(low), abs(high), 1.0) / 2)
+    ticks = _signed_ticks(x for x in (-2 * step, -step, 0.0, step, 2 * step) if low - step < x < high + step)
+    labels = [place.name if i < _NAMED else "" for i, place in enumerate(ordered)]
+    up, name = Axis("Speed against the mean", False, ticks, "%"), f"{worst.kind}s"
+    return replace(_strip(name, f"{name}, the slowest first", up, speeds, labels), title=short_name(worst.figure))
+
+
+def _balance_rows(one: PlaceBalance) -> list[tuple[str, ...]]:
+    """Return a row per place, of many the slowest and the fastest."""
+    shown, rows = one.places, list[tuple[str, ...]]()
+    if len(shown) > MANY_PLACES:
+        shown = (*sorted(shown, key=lambda place: place.value.middle)[:_NAMED], one.fastest)
+    for place in shown:
+        value = place.value.stated
+        low, middle, high = (_signed(round(_percent(x), 2)) for x in (value.low, value.middle, value.high))
+        ends = f"{low} … {high}" if value.is_interval else ""
+        rows.append((short_name(one.figure), place.name, middle, ends, value.text, _ratio_text(one)))
+    return rows
+
+
+def _ratio_text(one: PlaceBalance) -> str:
+    """Return the ratio with its interval: `98.5 %: 97.6 … 99.4 %, 95 % interval, paired in 6 launches`."""
+    texts, unit, number = claims.value_texts(one.ratio, "1", share=True), f"{claims.NARROW}%", one.ratio.number
+    if not one.ratio.stated.is_interval:
+        return f"{texts.number}{unit} ({number} launch{'es' * (number > 1)}, no interval)"
+    return f"{texts.number}{unit}: {texts.ends}{unit}, 95{unit} interval, paired in {number} launches"
