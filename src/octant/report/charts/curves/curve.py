@@ -67,7 +67,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     return Picture(
         "curve", shown.title or picture_title(figures, f"{metric.name} against {x.title}"), panels=tuple(panels),
         header=("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
-        rows=tuple(row for line in lines for row in table_rows(listed(line), x)), **texts,
+        rows=tuple(row for line in lines for row in table_rows(line, x)), **texts,
     )  # fmt: skip
 
 
@@ -124,8 +124,7 @@ def model_lines(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list
     for line in lines:
         points = [(x, y) for x, one in line.cells if x > 0 and modelled and (y := modelled.headline(one))]
         xs, ys = zip(*points, strict=True) if points else ((), ())
-        drawn = ChartSeries("model", "line", xs, ys, dash="solid", names="none")
-        models.append(drawn if len(points) > 1 else None)
+        models.append(ChartSeries("model", "line", xs, ys, dash="solid", names="none") if len(xs) > 1 else None)
     return models
 
 
@@ -148,14 +147,9 @@ def model_texts(
     return {"model": modelled.text if modelled and any(models) else "", "model_facts": facts}
 
 
-def listed(line: FigureCurve) -> FigureCurve:
-    """Return the points that a table lists: of many, evenly spaced ones."""
-    return FigureCurve(line.name, tuple(thin(line.cells, MOST_POINTS)))
-
-
 def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
-    """Return a row per point: curve, place, value, ends, claim, share and limit."""
-    for at, figure in line.cells:
+    """Return a row per point, of many for evenly spaced ones: curve, place, value, ends, claim, share and limit."""
+    for at, figure in thin(line.cells, MOST_POINTS):
         limit, known = figure.at_limit, figure.limit
         source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
@@ -335,8 +329,7 @@ def _page_ratios(one: MeasuredLadder) -> tuple[FigureCurve, FigureCurve, list[tu
 
 
 def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
-    kept = listed(line)
-    for x, (name, *cells) in zip(kept.xs, table_rows(kept, one.x), strict=True):
+    for x, (name, *cells) in zip(thin(line.xs, MOST_POINTS), table_rows(line, one.x), strict=True):
         plateau = one.curve.at(x) if line is one.lines[0] else None
         yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""
 
@@ -370,7 +363,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     return Picture(
         "messages", "Messages", panels=tuple(panels),
         header=("curve", x.title, *value_columns(metric), "of limit", "what the limit is"),
-        rows=tuple(row for line in (*times, *rates) for row in table_rows(listed(line), x)), **texts,
+        rows=tuple(row for line in (*times, *rates) for row in table_rows(line, x)), **texts,
     )  # fmt: skip
 
 
@@ -384,10 +377,8 @@ def _segments(caches: Mapping[int, int], lines: Sequence[FigureCurve]) -> tuple[
     first, *others = (line.measurable for line in lines)
     points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
     mate = next((i for i, line in enumerate(others, 1) if _differ_in_buffers(first, line)), None)
-    hot: tuple[Segment, ...] = ()
-    cold: tuple[Segment, ...] = ()
-    if mate:
-        hot, cold = hot_and_cold(points[0], points[mate], (first.noise, others[mate - 1].noise))
+    fitted = hot_and_cold(points[0], points[mate], (first.noise, others[mate - 1].noise)) if mate else None
+    hot, cold = fitted or ((), ())
     return with_causes(hot or segments(points[0], first.noise), caches, cold, first.noise)
 
 
@@ -395,10 +386,9 @@ def _differ_in_buffers(one: FigureCurve, other: FigureCurve) -> bool:
     """Return whether two lines have the same messages in other buffers; the reach of rotating ones belongs to these."""
     if not one.figures or not other.figures:
         return False
-    knobs = [line.figures[0].knobs for line in (one, other)]
-    skipped = {_BUFFERS, "rotation", "bytes", *EFFORT}
-    kept = [{name: value for name, value in mine.items() if name not in skipped} for mine in knobs]
-    return kept[0] == kept[1] and knobs[0].get(_BUFFERS) != knobs[1].get(_BUFFERS)
+    first, second = (line.figures[0].knobs for line in (one, other))
+    differing = {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
+    return _BUFFERS in differing and differing <= {_BUFFERS, "rotation", "bytes", *EFFORT}
 
 
 def _time_panel(
