@@ -147,26 +147,21 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     order, lower, values = one.order, metric.better == "lower", one.values.values()
     place = {number: i for i, number in enumerate(order)}
     low, high = min(values), max(values)
-    at_x, at_y, labels, shades = list[float](), list[float](), list[str](), list[float]()
+    squares = []
     for pair, value in one.values.items():
         shade = _shade(value, low, high, ratios=one.topology is not None)
         for a, b in (pair, pair[::-1]):
-            at_x.append(float(place[a]))
-            at_y.append(float(place[b]))
-            labels.append(f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}")
-            shades.append(1 - shade if lower else shade)
+            label = f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}"
+            squares.append((float(place[a]), float(place[b]), label, 1 - shade if lower else shade))
+    xs, ys, labels, shades = zip(*squares, strict=True)
     ends = (-0.5, len(order) - 0.5)
     ticks = even_ticks(len(order) - 1, lambda v: f"{v:g}")
     if one.topology is not None:
         ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(order))
     axis = Axis(one.who, False, ticks, ends=ends)
     dark, pale = (units.si_text(value, metric.unit) for value in ((low, high) if lower else (high, low)))
-    series = [
-        ChartSeries(
-            f"dark {dark} … pale {pale}", "cells", tuple(at_x), tuple(at_y), labels=tuple(labels), shades=tuple(shades),
-            role="series-1", names="legend",
-        )
-    ]  # fmt: skip
+    name = f"dark {dark} … pale {pale}"
+    series = [ChartSeries(name, "cells", xs, ys, labels=labels, shades=shades, role="series-1", names="legend")]
     for border, role in one.borders:
         for x, y in (((border, border), ends), (ends, (border, border))):
             series.append(ChartSeries("", "line", x, y, role=role, names="none"))

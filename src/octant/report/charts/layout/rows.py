@@ -93,12 +93,8 @@ def _lanes(panel: Panel, looks: Sequence[Look]) -> Lanes:
 
 
 def _layout(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look]) -> _Layout:
-    size, lanes, half, rows = (
-        place.size,
-        _lanes(panel, looks),
-        frame.half_of_last(panel.x, place),
-        sorted(panel.y.ticks),
-    )
+    size, lanes, rows = place.size, _lanes(panel, looks), sorted(panel.y.ticks)
+    half = frame.half_of_last(panel.x, place)
     widest = max((text_width(" ".join(text.split()), size) for _, text in rows), default=0.0)
     widths = []
     for column in panel.columns:
