@@ -1,6 +1,7 @@
 """Pictures that workloads declare: each kind holds the numbers that were put in, as data, in tables, in characters."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -173,3 +174,14 @@ def test_bars_name_what_differs_in_words_and_on_how_many_cores() -> None:
     assert bar_labels(adds[:1], "width") == ["512"]
     loads = [one for one in summary.figures if one.workload.name == "node/latency" and one.show.table]
     assert bar_labels(loads, "bytes") == ["268435456, base pages", "268435456, huge pages"]
+
+
+def test_sentences_of_a_caption_are_separate_and_each_has_its_condition() -> None:
+    every = [*drawn().values(), *pictures(summarise(fake_run(), WORKLOADS))]
+    assert {"ladder", "roofline", "mpi-p2p-messages"} <= {picture.id for picture in every}
+    for picture in every:
+        assert not re.search(r"[.:;][A-Z]", picture.caption), picture.caption
+    ladders = [picture.caption for picture in every if picture.id == "ladder"]
+    shared = [level.label for one in every if one.id == "ladder" for panel in one.panels for level in panel.levels]
+    assert ladders
+    assert ("A name such as" in ladders[0]) == any(re.match(r"L\d–", label) for label in shared)
