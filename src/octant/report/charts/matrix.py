@@ -17,8 +17,7 @@ from octant.analysis.names import knob_text
 from octant.machine import Topology
 from octant.metric import Metric
 from octant.report.charts.curves.figure_curves import MeasuredCells
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, thin
-from octant.report.charts.ticks import even_ticks
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, even_ticks, thin
 from octant.report.sentences import picture_texts
 from octant.request import EFFORT
 from octant.workload import Matrix

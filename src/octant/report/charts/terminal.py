@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from octant.report.charts.layout.scale import Scale, has_place, scale, value_text, x_values
+from octant.report.charts.layout.frame import Scale, has_place, scale, value_text, x_values
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 HEIGHT = 14  # lines of a grid

@@ -31,9 +31,10 @@ from octant.report.charts.picture import (
     Picture,
     Role,
     Span,
+    even_ticks,
+    si_ticks,
     thin,
 )
-from octant.report.charts.ticks import even_ticks, si_ticks
 from octant.report.sentences import picture_texts
 from octant.stats import Estimate, Interval
 from octant.workload import Bars, Choice, LostTime, RankBars, Stacked

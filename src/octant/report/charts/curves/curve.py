@@ -22,8 +22,23 @@ from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
 from octant.report.charts.layout.plot import MOST_MARKS
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
-from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
+from octant.report.charts.picture import (
+    MOST_POINTS,
+    WIDE,
+    Axis,
+    ChartSeries,
+    Mark,
+    Note,
+    Panel,
+    Picture,
+    Span,
+    decades,
+    even_ticks,
+    places,
+    size_ticks,
+    thin,
+    with_unit,
+)
 from octant.report.sentences import Sentences, picture_texts
 from octant.request import EFFORT
 from octant.workload import Curve, Messages, Spread, Timeline

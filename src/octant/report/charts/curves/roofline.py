@@ -12,8 +12,7 @@ from octant.limit import MEMORY, Known
 from octant.machine import Machine
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import ROLES, Ladders
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
-from octant.report.charts.ticks import decades
+from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, decades, thin
 from octant.report.sentences import picture_texts
 
 _DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}

@@ -9,10 +9,18 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from octant.report.charts.layout import frame
-from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.frame import LegendEntry, Look, PanelPlace, mark_kind, point_title
+from octant.report.charts.layout.frame import (
+    LegendEntry,
+    Look,
+    PanelPlace,
+    Scale,
+    clipped,
+    has_place,
+    mark_kind,
+    point_title,
+    value_text,
+)
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text, cut, spread, text_width, wrap
-from octant.report.charts.layout.scale import Scale, clipped, has_place, value_text
 from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, open_line
 from octant.report.charts.picture import ChartSeries, Note, Panel, Span
 
@@ -28,7 +36,7 @@ _SHARES = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.8, 0.2)
 
 
 class Plot(NamedTuple):
-    """A panel under construction: its place and its scales."""
+    """A panel under construction: its place and its frame."""
 
     sheet: Sheet
     place: PanelPlace
@@ -52,9 +60,9 @@ def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: 
     ticks = (text_width(text, place.small) for panel in panels for _, text in panel.y.ticks)
     left = place.left + max(ticks, default=0.0) + 8
     right = place.right - max(frame.half_of_last(axis, place), *(_room_at_end(shown, place.size) for shown, _ in names))
-    values = [value for panel in panels for value in scales.x_values(panel)]
+    values = [value for panel in panels for value in frame.x_values(panel)]
     bars = any(one.kind in ("bars", "line") for panel in panels for one in panel.series)
-    across = scales.scale(axis, values, left, right, 0 if bars else 8)
+    across = frame.scale(axis, values, left, right, 0 if bars else 8)
     labelled: set[tuple[float, str]] = set()
     bottom, entries = place.top, list[LegendEntry]()
     for number, (panel, mine, (shown, in_legend)) in enumerate(zip(panels, looks, names, strict=True)):
@@ -78,7 +86,7 @@ def _draw(
     feet = [region for region in panel.regions if region.place == "bottom"]
     foot = place.size * frame.PITCH * max(region.label.count("\n") + 1 for region in feet) + 6 if feet else 0.0
     low = any(one.kind == "bars" for one in panel.series) or (not panel.y.log and not panel.y.ends)
-    y = scales.scale(panel.y, scales.y_values(panel), top + height - foot, top, 0 if low else 6)
+    y = frame.scale(panel.y, frame.y_values(panel), top + height - foot, top, 0 if low else 6)
     plot, base = Plot(sheet, place, panel, x, y), top + height
     _draw_ground(plot, base)
     for one, look in zip(panel.series, looks, strict=True):
@@ -111,7 +119,7 @@ def _draw_ground(plot: Plot, base: float) -> None:
     """Draw bands, the grid at labelled ticks, and lines across."""
     sheet, x, y, small = plot.sheet, plot.x, plot.y, plot.place.small
     frame.draw_bands(sheet, plot.panel, x, [(y.end, base)])
-    ticks = scales.fitting_ticks(plot.panel.y, y, lambda _: (small + 3) / 2)
+    ticks = frame.fitting_ticks(plot.panel.y, y, lambda _: (small + 3) / 2)
     sheet.path("grid", "".join(open_line([(x.begin, at), (x.end, at)]) for at, _ in ticks if abs(at - base) > 0.5))
     sheet.text(*(Text(x.begin - 8, at + 0.36 * small, text, small, "soft", "end") for at, text in ticks))
     frame.draw_marks(sheet, plot.panel, x, [(y.end - 4, base)])

@@ -9,10 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from octant.report.charts.layout import frame
-from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.frame import Look, PanelPlace, mark_kind, point_title
+from octant.report.charts.layout.frame import Look, PanelPlace, Scale, mark_kind, point_title, value_text
 from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
-from octant.report.charts.layout.scale import Scale, value_text
 from octant.report.charts.layout.svg import Sheet, dots, open_line, px
 from octant.report.charts.picture import ChartSeries, Column, Panel
 
@@ -56,7 +54,7 @@ def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Loo
     """Draw a panel of rows; return where it ends, px."""
     layout = _layout(sheet, place, panel, looks)
     from_zero = any(one.kind in ("across", "stack") for one in panel.series)
-    across = scales.scale(panel.x, scales.x_values(panel), layout.left, layout.right, 0 if from_zero else 8)
+    across = frame.scale(panel.x, frame.x_values(panel), layout.left, layout.right, 0 if from_zero else 8)
     top = frame.draw_head(sheet, place, panel, "" if panel.title else panel.x.title, across)
     top = _column_titles(layout, top)
     rows = _rows(layout, top + 2)
