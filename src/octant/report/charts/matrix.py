@@ -193,10 +193,9 @@ def _pair_text(pair: _Pair) -> str:
 
 def _shared(found: Clusters | None, pair: _Pair) -> str:
     """Return the smallest unit that a pair of hardware threads shares, as reported by the system."""
-    for unit, groups in found.reported.items() if found else ():
-        if any(set(pair) <= group for group in groups):
-            return UNITS[unit].removesuffix("s")
-    return ""
+    reported = found.reported.items() if found else ()
+    shared = (unit for unit, groups in reported if any(set(pair) <= group for group in groups))
+    return next((UNITS[unit].removesuffix("s") for unit in shared), "")
 
 
 def _shade(value: float, low: float, high: float, ratios: bool) -> float:

@@ -143,20 +143,11 @@ def own_times(metric_of: MetricOf, headline: Figure, phases: Sequence[str] = ())
     step = metric_of(headline, STEP)
     if not times or step is None or step.value is None:
         return {}
-    parents = {name: _parent(name, times) for name in times}
+    parents = {name: max((one for one in times if name.startswith(f"{one}/")), key=len, default=None) for name in times}
     children = {name: sum(times[child] for child, parent in parents.items() if parent == name) for name in times}
     outermost = sum(time for name, time in times.items() if parents[name] is None)
     own = {name: max(0.0, time - children[name]) for name, time in times.items()}
     return {**own, REST: max(0.0, step.value.middle - outermost)}
-
-
-def _parent(name: str, known: Mapping[str, float]) -> str | None:
-    """Return the innermost known phase around this one: `solve` of `solve/halo`."""
-    while "/" in name:
-        name = name.rpartition("/")[0]
-        if name in known:
-            return name
-    return None
 
 
 def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
