@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from octant import __version__, output
 from octant.failure import Refusal
-from octant.report.charts.layout.frame import PanelPlace, looks
+from octant.report.charts.layout.frame import looks, panel_place
 from octant.report.charts.layout.labels import FAMILY
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
@@ -84,7 +84,7 @@ def lay_out(picture: Picture, width: int) -> Sheet:
     each = (width - _GUTTER * (columns - 1)) / columns
     bottom = 2.0
     for number, group in enumerate(groups):
-        place = PanelPlace((each + _GUTTER) * (number % columns), each, 2.0 if columns > 1 else bottom)
+        place = panel_place((each + _GUTTER) * (number % columns), each, 2.0 if columns > 1 else bottom)
         panels = [picture.panels[i] for i in group]
         if panels[0].y.down:
             end = draw_rows(sheet, place, panels[0], styles[group[0]]) + 2

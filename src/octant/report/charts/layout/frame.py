@@ -168,33 +168,22 @@ def value_text(value: float, axis: Axis) -> str:
     return units.si_text(value, axis.unit) if axis.unit else f"{value:.4g}"
 
 
-@dataclass(frozen=True)
-class PanelPlace:
+class PanelPlace(NamedTuple):
     """The position of a panel, and the sizes of its texts, px."""
 
     left: float
+    right: float
     width: float
     top: float
+    narrow: bool  # names are shortened
+    size: float  # of labels
+    small: float  # of ticks
 
-    @property
-    def narrow(self) -> bool:
-        """Whether names are shortened."""
-        return self.width < NARROW
 
-    @property
-    def right(self) -> float:
-        """The right end."""
-        return self.left + self.width
-
-    @property
-    def size(self) -> float:
-        """The size of labels."""
-        return 12.5 if self.narrow else 12.0
-
-    @property
-    def small(self) -> float:
-        """The size of ticks."""
-        return 12.5 if self.narrow else 11.5
+def panel_place(left: float, width: float, top: float) -> PanelPlace:
+    """Return the place of a panel of this width."""
+    narrow = width < NARROW
+    return PanelPlace(left, left + width, width, top, narrow, 12.5 if narrow else 12.0, 12.5 if narrow else 11.5)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def draw_plots(sheet: Sheet, place: PanelPlace, panels: Sequence[Panel], looks: 
     for number, (panel, mine, (shown, in_legend)) in enumerate(zip(panels, looks, names, strict=True)):
         marks = tuple(replace(m, label="") if (m.at, m.label) in labelled else m for m in panel.marks)
         labelled.update((mark.at, mark.label) for mark in panel.marks)
-        at = replace(place, top=bottom + 14 * bool(number))
+        at = place._replace(top=bottom + 14 * bool(number))
         bottom = _draw(sheet, at, replace(panel, marks=marks), mine, shown, across, heights[number])
         is_last = number == len(panels) - 1
         bottom = frame.x_axis(sheet, place, axis if is_last else replace(axis, ticks=(), title=""), across, bottom)
