@@ -50,10 +50,6 @@ class Box(NamedTuple):
         """The corners in order."""
         return ((self.left, self.top), (self.right, self.top), (self.right, self.bottom), (self.left, self.bottom))
 
-    def grown(self, by: float) -> Box:
-        """Return the rectangle with a margin."""
-        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
-
     def meets(self, other: Box) -> bool:
         """Return whether the two have an area in common."""
         across = self.left < other.right and other.left < self.right
@@ -122,7 +118,6 @@ def _overlap(one: Sequence[Spot], other: Sequence[Spot]) -> bool:
 class Field:
     """The elements drawn so far; labels are placed where they cover none of them."""
 
-    room: Box
     texts: list[Text] = field(default_factory=list)
     marks: list[Box] = field(default_factory=list)
     lines: set[tuple[int, int]] = field(default_factory=set)
@@ -144,9 +139,9 @@ class Field:
         squares = (Box(x * CELL, y * CELL, (x + 1) * CELL, (y + 1) * CELL) for x, y in hit)
         return sum(_overlap(text.corners, square.corners) for square in squares)
 
-    def is_free(self, text: Text, room: Box | None = None) -> bool:
-        """Return whether a text is inside and covers neither a text nor a mark."""
-        if not (room or self.room).holds(text.box) or any(text.overlaps(other) for other in self.texts):
+    def is_free(self, text: Text, room: Box) -> bool:
+        """Return whether a text is inside `room` and covers neither a text nor a mark."""
+        if not room.holds(text.box) or any(text.overlaps(other) for other in self.texts):
             return False
         near = [mark for mark in self.marks if mark.meets(text.box)]
         return not near or (bool(text.angle) and not any(_overlap(text.corners, one.corners) for one in near))
