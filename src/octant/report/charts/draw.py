@@ -78,7 +78,7 @@ def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path
 
 def lay_out(picture: Picture, width: int) -> Sheet:
     """Lay out the picture for a width in px."""
-    sheet, styles = Sheet(width), looks(picture)
+    sheet, styles = Sheet(), looks(picture)
     groups = _groups(picture)
     columns = len(groups) if picture.beside and width >= _LEAST_BESIDE else 1
     each = (width - _GUTTER * (columns - 1)) / columns

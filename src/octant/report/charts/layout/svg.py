@@ -19,10 +19,10 @@ RADIUS = 3.4
 
 
 class Sheet:
-    """A drawing of a width; the height results from its contents, px."""
+    """A drawing, and its height, px."""
 
-    def __init__(self, width: float) -> None:
-        self.width, self.height, self.field = width, 0.0, Field()
+    def __init__(self) -> None:
+        self.height, self.field = 0.0, Field()
         self._parts: list[str] = []
 
     @contextlib.contextmanager
