@@ -1,15 +1,14 @@
 """The page of a run: first screen, pictures, table, reliability, machine, settings, and the packed samples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from octant import __version__, output, stats, units
+from octant import output, stats, units
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import Summary
@@ -73,7 +72,7 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         drawing=Markup(cleaned_markup(drawing.svg(machine), clean)),  # noqa: S704 - drawing.py escapes its texts
         words=drawing.description(machine), pages_text=machine_text.pages_text,
         software=[(name.replace("_", " "), value) for name, value in machine.software.items()],
-        setting_texts=machine_text.setting_texts, provenance=_provenance(summary),
+        setting_texts=machine_text.setting_texts,
         kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held, **functions,
     )  # fmt: skip
 
@@ -109,27 +108,7 @@ def _packed_rows(tables: Sequence[table.FigureTable], functions: Mapping[str, An
     }
 
 
-def _provenance(summary: Summary) -> list[tuple[str, str]]:
-    """Return versions of Octant, MPI and compiler, the clock, and the environment."""
-    processes = [point.process for point in summary.run.points]
-    found = [("Octant", __version__)]
-    if summary.run.imported:
-        return found + [
-            (f"Imported, {one.tool}", f"{one.file}: {one.version or 'no version'}") for one in summary.run.imported
-        ]
-    if processes:
-        clock = max(processes, key=lambda one: one.clock.cost_ns).clock
-        resolution = max(one.clock.resolution_ns for one in processes)
-        found += [
-            ("MPI", "; ".join(dict.fromkeys(one.mpi for one in processes))),
-            ("Compiler", "; ".join(dict.fromkeys(str(one.build.get("compiler", "not recorded")) for one in processes))),
-            ("Clock", f"one reading costs {clock.cost_ns:.0f} ns at most, and resolves {resolution:.0f} ns"),
-        ]
-    return [*found, *summary.run.environment.items()]
-
-
-@dataclass(frozen=True)
-class PackedSamples:
+class PackedSamples(NamedTuple):
     """The samples of each figure, in the order of the page, and how many of all samples they are."""
 
     figures: tuple[str, ...]
