@@ -68,8 +68,8 @@ def templates(clean: Clean = str) -> Environment:
     pages = environment("octant.report.page", clean, autoescape=True)
     pages.filters.update(percent=units.percent_text)
     pages.globals.update(
-        signs=SIGNS, spanned=spanned, leading_share=leading_share, svg=_picture_svg, widths=draw.widths,
-    )  # fmt: skip
+        signs=SIGNS, spanned=spanned, leading_share=leading_share, svg=_picture_svg, widths=draw.widths
+    )
     return pages
 
 

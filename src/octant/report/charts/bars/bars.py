@@ -361,16 +361,12 @@ def _cause_panel(figures: Sequence[Figure]) -> Panel:
     known = [(one, _cause_texts(one, of)) for one in figures for of in [causes(one)] if of]
     parts = [{name: (share, text) for name, share, text in texts} for _, texts in known]
     order = [name for name, _ in Causes(0.0, 0.0, 0.0, 0.0, 0.0, oversubscribed=1.0).parts]
-    alone, series = len(known) == 1, []
+    alone, at, series = len(known) == 1, tuple(map(float, range(len(known)))), []
     for name in [*(name for name in order if any(name in mine for mine in parts)), "work"]:
         shares, texts = zip(*(mine.get(name, (0.0, "")) for mine in parts), strict=True) if parts else ((), ())
-        series.append(
-            ChartSeries(
-                f"{texts[0]} {name}" if alone else name, "stack", tuple(100 * share for share in shares),
-                tuple(map(float, range(len(known)))), labels=() if alone else texts,
-                role=_CAUSE_ROLES.get(name, "grey"), names="legend",
-            )
-        )  # fmt: skip
+        title, xs = f"{texts[0]} {name}" if alone else name, tuple(100 * share for share in shares)
+        labels, role = () if alone else texts, _CAUSE_ROLES.get(name, "grey")
+        series.append(ChartSeries(title, "stack", xs, at, labels=labels, role=role, names="legend"))
     rows = tuple((float(i), "" if alone else short_name(one)) for i, (one, _) in enumerate(known))
     across = Axis("", False, (), "%", ends=(0.0, 100.0))
     return Panel(across, Axis("", False, rows, down=True), tuple(series), title="Causes of lost time")
