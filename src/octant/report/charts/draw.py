@@ -12,12 +12,12 @@ from markupsafe import Markup
 
 from octant import __version__, output
 from octant.failure import Refusal
-from octant.report.charts.layout.frame import looks, panel_place
+from octant.report.charts.layout.frame import Look, looks, panel_place
 from octant.report.charts.layout.labels import FAMILY
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
 from octant.report.charts.layout.svg import Sheet, px, safe
-from octant.report.charts.picture import Picture
+from octant.report.charts.picture import Panel, Picture
 
 PHONE = 358
 """Width of a drawing on a phone, px."""
@@ -78,21 +78,30 @@ def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path
 
 def lay_out(picture: Picture, width: int) -> Sheet:
     """Lay out the picture for a width in px."""
-    sheet, styles = Sheet(), looks(picture)
-    groups = _groups(picture)
+    sheet, groups = Sheet(), _groups(picture)
     columns = len(groups) if picture.beside and width >= _LEAST_BESIDE else 1
     each = (width - _GUTTER * (columns - 1)) / columns
     bottom = 2.0
     for number, group in enumerate(groups):
         place = panel_place((each + _GUTTER) * (number % columns), each, 2.0 if columns > 1 else bottom)
-        panels = [picture.panels[i] for i in group]
-        if panels[0].y.down:
-            end = draw_rows(sheet, place, panels[0], styles[group[0]]) + 2
-        else:
-            end = draw_plots(sheet, place, panels, [styles[i] for i in group]) + 2
-        bottom = max(bottom, end) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
+        panels, styles = zip(*group, strict=True)
+        rows = panels[0].y.down
+        end = draw_rows(sheet, place, panels[0], styles[0]) if rows else draw_plots(sheet, place, panels, styles)
+        bottom = max(bottom, end + 2) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
     sheet.height = bottom
     return sheet
+
+
+def _groups(picture: Picture) -> list[list[tuple[Panel, list[Look]]]]:
+    """Return panels with their looks, those with one x axis together; rows and adjacent panels are on their own."""
+    groups: list[list[tuple[Panel, list[Look]]]] = []
+    for panel, styles in zip(picture.panels, looks(picture), strict=True):
+        before = groups[-1][-1][0] if groups and not picture.beside else None
+        if before and not panel.y.down and not before.y.down and panel.x == before.x:
+            groups[-1].append((panel, styles))
+        else:
+            groups.append([(panel, styles)])
+    return groups
 
 
 def style(name: str = "chart.css") -> str:
@@ -104,18 +113,6 @@ def in_light_colours(style_sheet: str) -> str:
     """Return a style sheet with the light colours themselves, for a drawing on its own."""
     light = dict(re.findall(r"--([\w-]+): (#\w+);", style("colours.css").partition("@media")[0]))
     return re.sub(r"var\(--([\w-]+)\)", lambda name: light[name[1]], style_sheet)
-
-
-def _groups(picture: Picture) -> list[list[int]]:
-    """Return the numbers of panels that share an x axis; rows and adjacent panels are on their own."""
-    groups: list[list[int]] = []
-    for number, panel in enumerate(picture.panels):
-        before = picture.panels[number - 1] if number and not picture.beside else None
-        if before and not panel.y.down and not before.y.down and panel.x == before.x:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    return groups
 
 
 def _element(picture: Picture, width: int, about: str = "", mm: int = 0) -> str:

@@ -102,7 +102,7 @@ def matrix(cells: MeasuredCells, shown: Matrix) -> Picture | None:
     title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of {who}"
     texts = picture_texts(
         "matrix", workload=workload, metric=metric, of_ranks=of_ranks, far=FAR, least=LEAST_FAR, drawn=drawn,
-        title=title, span=_span, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
+        title=title, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
         total=len(every),
     )  # fmt: skip
     return Picture(
@@ -179,12 +179,6 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
         last = "far" * (pair in far) if one.topology is None else _shared(one.clusters, pair)
         rows.append((one.name or metric.name, _pair_text(pair), units.si_text(value, metric.unit, 4), ratio, last))
     return rows
-
-
-def _span(one: _Pairs, metric: Metric) -> str:
-    values = one.values.values()
-    low, middle, high = (units.si_text(v, metric.unit) for v in (min(values), one.middle, max(values)))
-    return f"{low} … {high}, median {middle}, {units.counted(len(values), 'pair')}"
 
 
 def _pair_text(pair: _Pair) -> str:

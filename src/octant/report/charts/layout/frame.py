@@ -114,21 +114,17 @@ def _clip(one: Spot, other: Spot, x: Scale, y: Scale) -> tuple[Spot, Spot] | Non
     if not all(map(math.isfinite, (*one, *other))):
         return None
     begin, end = 0.0, 1.0
-    for k, axis in enumerate((x, y)):
+    for a, b, axis in zip(one, other, (x, y), strict=True):
         low, high = sorted((axis.begin, axis.end))
-        step = other[k] - one[k]
-        if step:
-            first, last = sorted(((low - one[k]) / step, (high - one[k]) / step))
+        if a != b:
+            first, last = sorted(((low - a) / (b - a), (high - a) / (b - a)))
             begin, end = max(begin, first), min(end, last)
-        elif not low - 0.05 <= one[k] <= high + 0.05:
+        elif not low - 0.05 <= a <= high + 0.05:
             return None
     if begin >= end:
         return None
-
-    def at(t: float) -> Spot:
-        return one[0] + t * (other[0] - one[0]), one[1] + t * (other[1] - one[1])
-
-    return (one if begin == 0 else at(begin)), (other if end == 1 else at(end))
+    entry, leave = ((one[0] + t * (other[0] - one[0]), one[1] + t * (other[1] - one[1])) for t in (begin, end))
+    return one if begin == 0 else entry, other if end == 1 else leave
 
 
 def fitting_ticks(
