@@ -220,26 +220,20 @@ def _candidates(near: Spot, lines: Sequence[Text], away: float) -> Iterable[tupl
     pitch = 1.2 * size
     height = pitch * (len(lines) - 1)
     level = y + (ABOVE - BELOW) * size / 2 - height / 2
-
-    def over(distance: float) -> float:
-        return y - distance - BELOW * size - height
-
-    def under(distance: float) -> float:
-        return y + distance + ABOVE * size
-
     side = 0.71 * away
     places: list[tuple[float, Anchor, float, float]] = [
         (0.0, "start", x + away + 2, level), (0.5, "end", x - away - 2, level),
-        (0.6, "middle", x, over(away)), (0.7, "middle", x, under(away)),
-        (0.8, "start", x + side, over(side)), (0.9, "start", x + side, under(side)),
-        (1.0, "end", x - side, over(side)), (1.1, "end", x - side, under(side)),
-        (1.2, "start", x - 12, over(away)), (1.2, "end", x + 12, over(away)),
-        (1.3, "start", x - 12, under(away)), (1.3, "end", x + 12, under(away)),
+    ]  # fmt: skip
+    around: list[tuple[float, Anchor, float, float]] = [
+        (0.6, "middle", x, away), (0.8, "start", x + side, side), (1.0, "end", x - side, side),
+        (1.2, "start", x - 12, away), (1.2, "end", x + 12, away),
     ]  # fmt: skip
     if away > 20:  # more directions
         for dx, dy in ((0.92 * away, 0.38 * away), (0.38 * away, 0.92 * away)):
-            for anchor, at in (("start", x + dx), ("end", x - dx)):
-                places += [(1.4, anchor, at, over(dy)), (1.5, anchor, at, under(dy))]  # type: ignore[list-item]
+            around += [(1.4, "start", x + dx, dy), (1.4, "end", x - dx, dy)]
+    for penalty, anchor, at_x, distance in around:
+        places.append((penalty, anchor, at_x, y - distance - BELOW * size - height))
+        places.append((penalty + 0.1, anchor, at_x, y + distance + ABOVE * size))
     for penalty, anchor, at_x, at_y in places:
         yield penalty, [replace(line, x=at_x, y=at_y + pitch * i, anchor=anchor) for i, line in enumerate(lines)]
 
