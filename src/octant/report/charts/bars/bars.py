@@ -81,7 +81,8 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
         rows=tuple((label, *text, share_text(one)) for label, text, one in zip(labels, texts, kept, strict=True)),
         width=564,
         **picture_texts(
-            "bars", workload=workload, metric=metric, open=any(is_open), values=values, kept=len(kept), total=len(every)
+            "bars/bars", workload=workload, metric=metric, open=any(is_open), values=values, kept=len(kept),
+            total=len(every),
         ),
     )  # fmt: skip
 
@@ -125,7 +126,7 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
         panels=(Panel(axis, places_axis(shown.x, labels), tuple(series)),),
         header=(shown.x or "configuration", "phase", "time", "share of the step"), rows=tuple(rows),
         **picture_texts(
-            "phases", workload=workload, waiting=set(shown.waiting) & set(names), kept=len(kept), total=len(every)
+            "bars/phases", workload=workload, waiting=set(shown.waiting) & set(names), kept=len(kept), total=len(every)
         ),
     )  # fmt: skip
 
@@ -165,7 +166,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
         "choice", picture_title([one.best for one in kept], f"best {shown.x}, and what the worst costs"),
         panels=(_lying_bars(axis, "", [label for label, *_ in rows], costs, best),),
         header=("case", f"best {shown.x}", "value", "as good", "worst", "value", "best over worst"), rows=rows,
-        **picture_texts("choice", workload=cells.workload, knob=shown.x, kept=len(kept), total=len(every)),
+        **picture_texts("bars/choice", workload=cells.workload, knob=shown.x, kept=len(kept), total=len(every)),
     )  # fmt: skip
 
 
@@ -220,7 +221,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
         header=("rank", USER, SYSTEM),
         rows=tuple((str(rank), *(units.si_text(mine[rank], "s", 4) for mine in times.values())) for rank in kept),
         **picture_texts(
-            "ranks", name=short_name(figure), busiest=busiest, least=least, kept=len(kept), total=len(ranks)
+            "bars/ranks", name=short_name(figure), busiest=busiest, least=least, kept=len(kept), total=len(ranks)
         ),
     )  # fmt: skip
 
@@ -261,7 +262,7 @@ def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
     kept = thin(every, MOST_BARS)
     silent, found = _is_silent(widest), causes(widest)
     texts = picture_texts(
-        "lost-time", workload=cells.workload, silent=silent, kept=len(kept), total=len(every),
+        "bars/lost-time", workload=cells.workload, silent=silent, kept=len(kept), total=len(every),
         lost=f"{'Under 0.1' if silent else _headline(widest)}{claims.NARROW}%",
         causes=[(name, text) for name, _, text in _cause_texts(widest, found)] if found else [],
         lengths=() if silent else zip(_LENGTHS, _part_texts(widest), strict=True),
@@ -400,7 +401,7 @@ def balance(measured: Balances) -> Picture | None:
         of = "" if finest[id(one.figure)] is one else f", {one.kind}s"
         ratios.append((short_name(one.figure) + of, _ratio_text(one)))
     texts = picture_texts(
-        "balance", noun=noun, few=few, strip=bool(strip), named=_NAMED, narrow=claims.NARROW, most=most,
+        "bars/balance", noun=noun, few=few, strip=bool(strip), named=_NAMED, narrow=claims.NARROW, most=most,
         worst=worst, values=[place.value for one in rows for place in one.places], kept=len(rows),
         total=len(listed), ratio_of=_ratio_text, short_name=short_name, ratios=ratios,
     )  # fmt: skip

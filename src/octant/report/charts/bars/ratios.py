@@ -79,7 +79,7 @@ def ratios(rows: Sequence[RatioRow], margin: float, base: str, lines: str = "") 
     return Picture(
         "ratios", "Ratios, worst news first", panels=(panel,),
         header=("figure", "ratio", "95 % interval", "detectable", "verdict"), rows=tuple(table), width=1152,
-        **picture_texts("ratios", rows=rows, drawn=len(drawn), first=_FIRST, last=_LAST, lines=lines),
+        **picture_texts("bars/ratios", rows=rows, drawn=len(drawn), first=_FIRST, last=_LAST, lines=lines),
     )  # fmt: skip
 
 
