@@ -56,13 +56,6 @@ class Messages:
 
 
 @dataclass(frozen=True)
-class Histogram:
-    """Distribution of the time of a step or chunk over the samples of all lanes."""
-
-    title: str = ""
-
-
-@dataclass(frozen=True)
 class LostTime:
     """Share of time in interruptions of each length, with causes; the headline is `interrupted`."""
 
@@ -136,7 +129,7 @@ class RankBars:
 
 
 Picture: TypeAlias = (
-    Curve | Ladder | Messages | Histogram | LostTime | Bars | Spread | Choice | Stacked | Timeline | Matrix | RankBars
+    Curve | Ladder | Messages | LostTime | Bars | Spread | Choice | Stacked | Timeline | Matrix | RankBars
 )
 
 

@@ -40,7 +40,7 @@ from octant.record.writer import failure_line, kept_member, seal
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import Store, StoredRun
 from octant.store.run_request import RunRequest, run_request_text
-from octant.workload import Bars, Curve, Histogram, Ladder, Messages, Workload
+from octant.workload import Bars, Curve, Ladder, Messages, Timeline, Workload
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 STARTED = "2026-11-21T21:45:31Z"
@@ -257,7 +257,7 @@ WORKLOADS = {
             (Metric("quantum", "s", "lower", per("quanta")),),
             {},
             "node/noise",
-            pictures=(Histogram(title="What the system takes from us"),),
+            pictures=(Timeline(),),
         ),
     )
 }

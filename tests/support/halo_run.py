@@ -7,7 +7,7 @@ from octant.metric import Metric, ranks, rate, reading, seconds, share, steps
 from octant.record import Head, Point, Result, Series, Work
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.store import StoredRun
-from octant.workload import Bars, Curve, Histogram, Stacked, Timeline, Workload
+from octant.workload import Bars, Curve, Stacked, Timeline, Workload
 
 SIZES = (8, 16, 32, 64)
 WRONG = 64
@@ -21,7 +21,7 @@ HALO = Workload(
     ),
     {},
     "apps/halo",
-    pictures=(Curve("n"), Curve("bandwidth", "time"), Stacked("n"), Timeline("residual"), Bars("n"), Histogram()),
+    pictures=(Curve("n"), Curve("bandwidth", "time"), Stacked("n"), Timeline("residual"), Bars("n")),
 )
 KNOWN = {HALO.name: HALO}
 

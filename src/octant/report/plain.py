@@ -7,14 +7,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any, TextIO, cast
 
-ASCII = {"µ": "u", "…": "...", "–": "-", "×": "x", "→": "->", "·": "-"} | dict.fromkeys("▏▎▍", " ")
-ASCII |= (
-    dict.fromkeys("▌▋▊▉█", "#")
-    | dict.fromkeys("“”", '"')
-    | {"’": "'", "−": "-", "≤": "<=", "≥": ">=", "²": "2", "\u202f": " "}
+ASCII = (
+    {"…": "...", "→": "->", "≤": "<=", "≥": ">="} | dict.fromkeys("▌▋▊▉█", "#") | dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯", "+")
 )
-ASCII |= {"│": "|", "─": "-", "•": "*", "³": "3", "▓": "%"} | dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯", "+")
-ASCII |= dict(zip("▁▂▃▄▅▆▇", "_.:-=+*", strict=True))  # heights
+ASCII |= dict(zip("µ–×·“”’−²³│─•▓\u202f▏▎▍▁▂▃▄▅▆▇", 'u-x-""\'-23|-*%    _.:-=+*', strict=True))
 TABLE = str.maketrans(ASCII)
 
 COLOUR = "\x1b\\[[0-9;]*m"

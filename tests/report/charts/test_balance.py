@@ -9,7 +9,7 @@ from octant.analysis.balance import Balances
 from octant.analysis.summary import Summary, summarise
 from octant.metric import Metric, rate
 from octant.report.charts import draw
-from octant.report.charts.bars.balance import balance
+from octant.report.charts.bars.bars import balance
 from octant.report.charts.picture import Picture
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import Workload
@@ -46,7 +46,7 @@ def drawn(of: Summary) -> Picture:
     picture = balance(Balances(places.balance(of)))
     assert picture is not None
     for width in draw.widths(picture):
-        assert draw.lay_out(picture, width).texts
+        assert draw.lay_out(picture, width).field.texts
     assert all(len(row) == len(picture.header) for row in picture.rows)
     return picture
 

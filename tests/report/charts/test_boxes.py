@@ -10,7 +10,7 @@ import pytest
 
 import sample_pictures
 from boxes import faults
-from octant.report.charts import draw, palette
+from octant.report.charts import draw
 from octant.report.charts.layout.labels import FAMILY, text_width
 from octant.report.charts.picture import Picture
 from pages import FONTS
@@ -44,7 +44,7 @@ def page_of_pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f'<div class="to{picture.width}">{"".join(draw.svg(picture, width) for width in draw.widths(picture))}</div>'
         for picture in sample_pictures.every()
     )
-    style = f":root {{ {palette.variables('light')} }} {draw.style()} {LAYOUT}"
+    style = f"{draw.style('colours.css')} {draw.style()} {LAYOUT}"
     path = tmp_path_factory.mktemp("drawn") / "page.html"
     path.write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><style>{style}</style><body>{body}</body></html>'
@@ -74,7 +74,7 @@ def test_the_table_of_widths_is_that_of_the_font(browser: "Browser") -> None:
     if not has_font("DejaVu Sans"):
         pytest.skip("no DejaVu Sans; make browser installs it")
     page = browser.new_page()
-    texts = sorted({text.text for one in sample_pictures.every() for text in draw.lay_out(one, 780).texts})
+    texts = sorted({text.text for one in sample_pictures.every() for text in draw.lay_out(one, 780).field.texts})
     page.set_content("<canvas></canvas>")
     for bold in (False, True):
         measure = f"""texts => {{ const c = document.querySelector("canvas").getContext("2d");
@@ -93,7 +93,7 @@ def test_a_file_of_its_own_is_drawn_as_in_a_page(browser: "Browser", tmp_path: P
     alone.write_text(draw.export(picture, 358, "run"))
     inside = tmp_path / "page.html"
     body = f"body {{ margin: 0; font-family: {FAMILY}; }}"
-    style = f":root {{ {palette.variables('light')} }} {draw.style()} {body}"
+    style = f"{draw.style('colours.css')} {draw.style()} {body}"
     inside.write_text(f"<!doctype html><meta charset='utf-8'><style>{style}</style>{draw.svg(picture, 358)}")
     colours = []
     for path in (alone, inside):

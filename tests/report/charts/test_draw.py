@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 import random_pictures
 import sample_pictures
 from octant.report.charts import draw
-from octant.report.charts.layout.series import looks
+from octant.report.charts.layout.frame import looks
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 PICTURES = sample_pictures.every()
@@ -24,12 +24,12 @@ LEAST = 11.0  # px
 def faults(picture: Picture, width: int) -> list[str]:
     """Texts that leave the drawing, overlap or are too small."""
     drawing = draw.lay_out(picture, width)
-    found = [f"“{text.text}” is too small" for text in drawing.texts if text.size < LEAST]
-    for text in drawing.texts:
+    found = [f"“{text.text}” is too small" for text in drawing.field.texts if text.size < LEAST]
+    for text in drawing.field.texts:
         box = text.box
         if box.left < -0.5 or box.right > width + 0.5 or box.top < -0.5 or box.bottom > drawing.height + 0.5:
             found.append(f"“{text.text}” leaves the drawing")
-    overlapping = [(a, b) for a, b in combinations(drawing.texts, 2) if a.overlaps(b)]
+    overlapping = [(a, b) for a, b in combinations(drawing.field.texts, 2) if a.overlaps(b)]
     return found + [f"“{a.text}” covers “{b.text}”" for a, b in overlapping]
 
 
@@ -85,7 +85,7 @@ def test_two_points_have_no_line_and_one_has_its_value() -> None:
     three = draw.svg(picture_of(ChartSeries("three", "curve", (1.0, 10.0, 100.0), (1.0, 2.0, 3.0))), 780)
     assert 'class="l"' in three
     words = " ".join(
-        text.text for text in draw.lay_out(picture_of(ChartSeries("a", "curve", (10.0,), (5.0,))), 780).texts
+        text.text for text in draw.lay_out(picture_of(ChartSeries("a", "curve", (10.0,), (5.0,))), 780).field.texts
     )
     assert "a 5: one point, no curve" in words
 
@@ -147,10 +147,10 @@ def test_a_label_is_nearer_to_its_own_mark_than_to_another() -> None:
     )
     drawing = draw.lay_out(picture_of(series), 564)
     marks = [
-        tuple(map(float, at)) for at in re.findall(r'<circle class="m" cx="([\d.]+)" cy="([\d.]+)"', drawing.content)
+        tuple(map(float, at)) for at in re.findall(r'<circle class="m" cx="([\d.]+)" cy="([\d.]+)"', drawing.content())
     ]
     for name, mine in zip(names, marks, strict=True):
-        box = next(text.box for text in drawing.texts if text.text == name)
+        box = next(text.box for text in drawing.field.texts if text.text == name)
         middle = (box.left + box.right) / 2, (box.top + box.bottom) / 2
         assert min(marks, key=lambda mark: math.dist(mark, middle)) == mine
 
@@ -170,11 +170,11 @@ def test_little_room_has_shorter_names_and_fewer_ticks() -> None:
     ticks = tuple((float(10 ** (i / 4)), f"{i} units") for i in range(9))
     picture = replace(picture_of(series), panels=(replace(picture_of(series).panels[0], x=Axis("x", True, ticks)),))
     wide, narrow = (draw.lay_out(picture, width) for width in (780, 358))
-    assert "name" in {text.text for text in narrow.texts}
-    assert "name" not in {text.text for text in wide.texts}
-    count = [sum("units" in text.text for text in drawing.texts) for drawing in (wide, narrow)]
+    assert "name" in {text.text for text in narrow.field.texts}
+    assert "name" not in {text.text for text in wide.field.texts}
+    count = [sum("units" in text.text for text in drawing.field.texts) for drawing in (wide, narrow)]
     assert count[0] > count[1] > 1
-    assert min(text.size for text in narrow.texts) >= min(text.size for text in wide.texts)
+    assert min(text.size for text in narrow.field.texts) >= min(text.size for text in wide.field.texts)
 
 
 def test_hostile_texts_are_only_texts() -> None:

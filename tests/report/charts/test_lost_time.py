@@ -12,7 +12,7 @@ from octant.analysis.summary import Summary, summarise
 from octant.record import Point, RankResources, RankTimes
 from octant.report import claims
 from octant.report.charts import draw
-from octant.report.charts.bars.lost_time import lost_time
+from octant.report.charts.bars.bars import lost_time
 from octant.report.charts.picture import Picture
 from octant.request import Launch, Presentation, Request, Shape, Subject
 from octant.workload import LostTime
@@ -41,7 +41,7 @@ def drawn(of: Summary) -> Picture:
     picture = lost_time(cells_of(of, WORKLOAD), LostTime("Noise"))
     assert picture is not None
     for width in draw.widths(picture):
-        assert draw.lay_out(picture, width).texts
+        assert draw.lay_out(picture, width).field.texts
     return picture
 
 

@@ -1,6 +1,7 @@
 """Pictures that workloads declare: each kind holds the numbers that were put in, as data, in tables, in characters."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def drawn() -> dict[str, Picture]:
 
 
 def test_each_declared_picture_is_drawn_once_under_a_name_of_its_own() -> None:
-    kinds = ["curve", "curve-2", "phases", "timeline", "bars", "histogram"]
+    kinds = ["curve", "curve-2", "phases", "timeline", "bars"]
     assert list(drawn()) == [f"apps-halo-{kind}" for kind in kinds]
     for picture in drawn().values():
         assert picture.rows
@@ -57,22 +58,9 @@ def test_a_timeline_keeps_the_order_of_samples() -> None:
     assert first.x[-1] == 100
 
 
-def test_bars_and_histograms_leave_out_wrong_results() -> None:
+def test_bars_leave_out_wrong_results() -> None:
     (bars,) = drawn()["apps-halo-bars"].panels[0].series
     assert bars.x == pytest.approx([2 * n * 1e-6 for n in RIGHT])
-    outlines = drawn()["apps-halo-histogram"].panels[0].series
-    assert [one.name for one in outlines] == [f"halo, n {n} (all)" for n in RIGHT]
-    assert {sum(one.y) for one in outlines} == {2 * 4 * 101}  # launches, ranks, samples
-
-
-def test_a_histogram_has_the_tail_and_its_quantiles() -> None:
-    picture = next(p for p in pictures(summarise(fake_run(), WORKLOADS)) if p.id == "node-noise-histogram")
-    (outline,) = picture.panels[0].series
-    assert sum(outline.y) == 2002
-    late = sum(y for x, y in zip(outline.x, outline.y, strict=True) if x > 400e-6)
-    assert late == 22  # every 97th of 1,001 samples of two ranks
-    assert [mark.label for mark in picture.panels[0].marks] == ["50 %", "90 %", "99 %"]
-    assert picture.panels[0].marks[0].at == pytest.approx(100e-6, rel=0.003)
 
 
 def test_a_long_timeline_is_a_band_that_keeps_the_extremes() -> None:
@@ -186,3 +174,14 @@ def test_bars_name_what_differs_in_words_and_on_how_many_cores() -> None:
     assert bar_labels(adds[:1], "width") == ["512"]
     loads = [one for one in summary.figures if one.workload.name == "node/latency" and one.show.table]
     assert bar_labels(loads, "bytes") == ["268435456, base pages", "268435456, huge pages"]
+
+
+def test_sentences_of_a_caption_are_separate_and_each_has_its_condition() -> None:
+    every = [*drawn().values(), *pictures(summarise(fake_run(), WORKLOADS))]
+    assert {"ladder", "roofline", "mpi-p2p-messages"} <= {picture.id for picture in every}
+    for picture in every:
+        assert not re.search(r"[.:;][A-Z]", picture.caption), picture.caption
+    ladders = [picture.caption for picture in every if picture.id == "ladder"]
+    shared = [level.label for one in every if one.id == "ladder" for panel in one.panels for level in panel.levels]
+    assert ladders
+    assert ("A name such as" in ladders[0]) == any(re.match(r"L\d–", label) for label in shared)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from octant.report.charts.ticks import count_text, places
+from octant.report.charts.picture import count_text, places
 
 
 @pytest.mark.parametrize(

@@ -248,9 +248,7 @@ def test_a_comparison_says_what_its_values_are() -> None:
 
 
 def row(name: str, middle: float, half: float = 0.01, min_detectable_effect: float = 0.05) -> RatioRow:
-    return RatioRow(
-        name, middle / (1 + half), middle, middle * (1 + half), min_detectable_effect, (f"{middle:.2f}", "", "")
-    )
+    return RatioRow(name, middle / (1 + half), middle, middle * (1 + half), min_detectable_effect)
 
 
 def ends(*middles: float) -> tuple[float, float]:
@@ -280,11 +278,8 @@ def test_ratios_have_ticks_that_people_read() -> None:
 
 
 def test_the_smallest_detectable_difference_is_drawn_on_both_sides_and_within_the_axis() -> None:
-    picture = ratios(
-        [row("a", 1.2, min_detectable_effect=0.25), row("b", 1.0, min_detectable_effect=math.inf)],
-        0.03,
-        ("r", "f", "v"),
-    )
+    rows = [row("a", 1.2, min_detectable_effect=0.25), row("b", 1.0, min_detectable_effect=math.inf)]
+    picture = ratios(rows, 0.03, "paired rounds")
     points, could = picture.panels[0].series
     assert points.kind == could.kind == "rows"
     assert (could.marker, could.y) == ("tick", (0.0, 0.0))
@@ -294,7 +289,7 @@ def test_the_smallest_detectable_difference_is_drawn_on_both_sides_and_within_th
 
 def test_five_hundred_rows_are_folded_to_the_first_and_all_stand_in_the_table() -> None:
     rows = [row(f"figure {n}", 1 + n / 1000) for n in range(500)]
-    picture = ratios(rows, 0.03, ("r", "f", "v"))
+    picture = ratios(rows, 0.03, "paired rounds")
     assert len(picture.panels[0].y.ticks) == MOST_BARS
     assert len(picture.rows) == 500
     assert f"Of 500 rows, {MOST_BARS} are drawn" in picture.caption

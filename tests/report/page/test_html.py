@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from octant.failure import Refusal
-from octant.report.charts import palette
+from octant.report.charts import draw
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 from octant.report.network.svg import asset
 from octant.report.page import html
@@ -82,10 +82,12 @@ def test_style_and_script_keep_their_budgets() -> None:
 
 def test_the_style_has_every_colour_in_both_schemes() -> None:
     style = html.render("base.html.jinja", {})
-    for role, colour in palette.COLOURS.items():
-        assert f"--{role}:{colour.light};" in style.replace("}", ";")
-        assert f"--{role}:{colour.dark}" in style
-    known = {f"--{role}" for role in (*palette.COLOURS, "text", "code")}
+    light, dark = (re.findall(r"(--[\w-]+): (#\w{6});", part) for part in draw.style("colours.css").split("@media"))
+    assert [role for role, _ in light] == [role for role, _ in dark]
+    assert len(light) > 10
+    for role, colour in (*light, *dark):
+        assert f"{role}:{colour};" in style.replace("}", ";")
+    known = {role for role, _ in light} | {"--text", "--code"}
     assert set(re.findall(r"var\((--[\w-]+)", html.render("base.html.jinja", {}, style=asset("network.css")))) <= known
 
 
@@ -108,7 +110,7 @@ def numbers(svg: str, name: str, kind: str) -> list[float]:
 
 def test_a_strip_has_a_dot_for_each_launch_where_its_value_lies() -> None:
     strip = Strip((2.0, 3.0), (5.0,), 1.0, 2.5, 4.0, ("1", "5"))
-    svg = html.strip_svg(strip, 108)
+    svg = parts("strip(one, 108)", one=strip)
     assert numbers(svg, "cx", "dot") == [29, 54]
     assert numbers(svg, "cx", "dot out") == [104]
     assert numbers(svg, "x", "band") == [4]
@@ -117,7 +119,7 @@ def test_a_strip_has_a_dot_for_each_launch_where_its_value_lies() -> None:
 
 
 def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:
-    svg = html.strip_svg(Strip((0.0, 0.0), (), 0.0, 0.0, 0.0, ("0", "0")), 100)
+    svg = parts("strip(one, 100)", one=Strip((0.0, 0.0), (), 0.0, 0.0, 0.0, ("0", "0")))
     assert set(numbers(svg, "cx", "dot")) == {50}
     assert re.findall("<text.*?</text>", svg) == ['<text x="50" y="26" text-anchor="middle">0</text>']
 
@@ -125,14 +127,15 @@ def test_equal_launches_lie_in_the_middle_of_their_strip() -> None:
 @pytest.mark.parametrize(("share", "drawn"), [(0.0, 0), (0.5, 45.45), (1.0, 90.91), (1.04, 94.55), (7.0, 100)])
 def test_only_a_share_of_a_limit_has_its_colour_and_is_measured_by_the_tick(share: float, drawn: float) -> None:
     for kind, colour in (("limit", "of-limit"), ("comparison", "compared")):
-        svg = html.bar_svg(ShareBar(kind, (("x", share),)))  # type: ignore[arg-type]
+        svg = parts("bar(one)", one=ShareBar(kind, (("x", share),)))  # type: ignore[arg-type]
         assert numbers(svg, "width", colour) == [drawn]
         assert ("of-limit" in svg) == (kind == "limit")
         assert 'd="M90.91 0v8"' in svg
 
 
 def test_parts_of_a_bar_lie_one_after_the_other_and_end_at_the_whole() -> None:
-    svg = html.bar_svg(ShareBar("parts", (("other processes", 0.5), ("the host", 0.25), ("unexplained", 0.5))))
+    shares = (("other processes", 0.5), ("the host", 0.25), ("unexplained", 0.5))
+    svg = parts("bar(one)", one=ShareBar("parts", shares))
     assert [numbers(svg, name, "part-2") for name in ("x", "width")] == [[0], [50]]
     assert [numbers(svg, name, "part-3") for name in ("x", "width")] == [[50], [25]]
     assert [numbers(svg, name, "part-1") for name in ("x", "width")] == [[75], [25]]

@@ -6,21 +6,18 @@ Texts are placed with the widths of the widest common font, so that none leaves 
 import pkgutil
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
 
 from octant import __version__, output
 from octant.failure import Refusal
-from octant.report.charts.layout.frame import PanelPlace
-from octant.report.charts.layout.labels import FAMILY, Text
+from octant.report.charts.layout.frame import Look, looks, panel_place
+from octant.report.charts.layout.labels import FAMILY
 from octant.report.charts.layout.plot import draw_plots
 from octant.report.charts.layout.rows import draw_rows
-from octant.report.charts.layout.series import looks
 from octant.report.charts.layout.svg import Sheet, px, safe
-from octant.report.charts.palette import COLOURS
-from octant.report.charts.picture import Picture
+from octant.report.charts.picture import Panel, Picture
 
 PHONE = 358
 """Width of a drawing on a phone, px."""
@@ -29,17 +26,6 @@ WIDTHS = {"two-columns": 780, "one-column": PHONE}
 _GUTTER = 24.0  # between adjacent panels
 _BETWEEN = 18.0  # between groups of panels
 _LEAST_BESIDE = 700  # px from which two panels are next to each other
-_SPACE = "http://www.w3.org/2000/svg"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A picture laid out: its size in px, its elements, and its texts with their places."""
-
-    width: int
-    height: float
-    content: str
-    texts: tuple[Text, ...]
 
 
 def widths(picture: Picture) -> tuple[int, ...]:
@@ -49,8 +35,7 @@ def widths(picture: Picture) -> tuple[int, ...]:
 
 def svg(picture: Picture, width: int) -> Markup:
     """Return the picture as part of a page; classes of `chart.css` give its colours in each scheme."""
-    drawing = lay_out(picture, width)
-    return Markup(_element(picture, drawing, f'class="chart w{width}" width="{width}" height="{px(drawing.height)}"'))  # noqa: S704 - texts are escaped
+    return Markup(_element(picture, width))  # noqa: S704 - texts are escaped
 
 
 def export(picture: Picture, width: int, run: str) -> str:
@@ -60,15 +45,13 @@ def export(picture: Picture, width: int, run: str) -> str:
         width: px for which it is laid out: 780 for two columns of a page, 358 for one.
         run: origin of the numbers, for the metadata.
     """
-    drawing = lay_out(picture, width)
-    wide = 180 if width >= 480 else 88
-    size = f'width="{wide}mm" height="{wide * drawing.height / width:.2f}mm"'
+    colours = in_light_colours(style()).replace("font-family: inherit", f"font-family: {FAMILY}").replace("\n", "")
     about = (
         f"<title>{safe(picture.title)}</title>"
         f"<desc>{safe(f'{picture.label or picture.title} {picture.caption}')}</desc>"
-        f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{_light_style()}</style>"
+        f"<metadata>run {safe(run)}; Octant {safe(__version__)}</metadata><style>{colours}</style>"
     )
-    return _element(picture, drawing, f'class="chart" {size}', about) + "\n"
+    return _element(picture, width, about, 180 if width >= 480 else 88) + "\n"
 
 
 def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path]:
@@ -93,50 +76,53 @@ def write_svgs(pictures: Iterable[Picture], folder: Path, run: str) -> list[Path
     return written
 
 
-def lay_out(picture: Picture, width: int) -> Drawing:
+def lay_out(picture: Picture, width: int) -> Sheet:
     """Lay out the picture for a width in px."""
-    sheet, styles = Sheet(width), looks(picture)
-    groups = _groups(picture)
+    sheet, groups = Sheet(), _groups(picture)
     columns = len(groups) if picture.beside and width >= _LEAST_BESIDE else 1
     each = (width - _GUTTER * (columns - 1)) / columns
     bottom = 2.0
     for number, group in enumerate(groups):
-        place = PanelPlace((each + _GUTTER) * (number % columns), each, 2.0 if columns > 1 else bottom)
-        panels = [picture.panels[i] for i in group]
-        if panels[0].y.down:
-            end = draw_rows(sheet, place, panels[0], styles[group[0]]) + 2
-        else:
-            end = draw_plots(sheet, place, panels, [styles[i] for i in group]) + 2
-        bottom = max(bottom, end) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
-    return Drawing(width, bottom, sheet.content(), tuple(sheet.field.texts))
+        place = panel_place((each + _GUTTER) * (number % columns), each, 2.0 if columns > 1 else bottom)
+        panels, styles = zip(*group, strict=True)
+        rows = panels[0].y.down
+        end = draw_rows(sheet, place, panels[0], styles[0]) if rows else draw_plots(sheet, place, panels, styles)
+        bottom = max(bottom, end + 2) + (_BETWEEN if columns == 1 and number < len(groups) - 1 else 0)
+    sheet.height = bottom
+    return sheet
 
 
-def style() -> str:
-    """Return the style of drawings in a page, with the variables of `palette`."""
-    return (pkgutil.get_data("octant.report.charts", "chart.css") or b"").decode()
-
-
-def _light_style() -> str:
-    """Return the style with the light colours themselves, for a drawing on its own."""
-    coloured = re.sub(r"var\(--([\w-]+)\)", lambda name: COLOURS[name[1]].light, style())
-    return coloured.replace("font-family: inherit", f"font-family: {FAMILY}").replace("\n", "")
-
-
-def _groups(picture: Picture) -> list[list[int]]:
-    """Return the numbers of panels that share an x axis; rows and adjacent panels are on their own."""
-    groups: list[list[int]] = []
-    for number, panel in enumerate(picture.panels):
-        before = picture.panels[number - 1] if number and not picture.beside else None
+def _groups(picture: Picture) -> list[list[tuple[Panel, list[Look]]]]:
+    """Return panels with their looks, those with one x axis together; rows and adjacent panels are on their own."""
+    groups: list[list[tuple[Panel, list[Look]]]] = []
+    for panel, styles in zip(picture.panels, looks(picture), strict=True):
+        before = groups[-1][-1][0] if groups and not picture.beside else None
         if before and not panel.y.down and not before.y.down and panel.x == before.x:
-            groups[-1].append(number)
+            groups[-1].append((panel, styles))
         else:
-            groups.append([number])
+            groups.append([(panel, styles)])
     return groups
 
 
-def _element(picture: Picture, drawing: Drawing, attributes: str, about: str = "") -> str:
-    label = safe(picture.label or picture.title)
+def style(name: str = "chart.css") -> str:
+    """Return the style of drawings in a page, or `colours.css`, which defines its variables."""
+    return (pkgutil.get_data("octant.report.charts", name) or b"").decode()
+
+
+def in_light_colours(style_sheet: str) -> str:
+    """Return a style sheet with the light colours themselves, for a drawing on its own."""
+    light = dict(re.findall(r"--([\w-]+): (#\w+);", style("colours.css").partition("@media")[0]))
+    return re.sub(r"var\(--([\w-]+)\)", lambda name: light[name[1]], style_sheet)
+
+
+def _element(picture: Picture, width: int, about: str = "", mm: int = 0) -> str:
+    """Return the element of the picture, laid out for `width` px; `mm`: the width of a file of its own."""
+    sheet = lay_out(picture, width)
+    height = px(sheet.height)
+    size = f'class="chart w{width}" width="{width}" height="{height}"'
+    if mm:
+        size = f'class="chart" width="{mm}mm" height="{mm * sheet.height / width:.2f}mm"'
     return (
-        f'<svg xmlns="{_SPACE}" {attributes} viewBox="0 0 {drawing.width} {px(drawing.height)}" role="img" '
-        f'aria-label="{label}">{about}{drawing.content}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{safe(picture.label or picture.title)}">{about}{sheet.content()}</svg>'
     )

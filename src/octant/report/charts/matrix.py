@@ -17,9 +17,8 @@ from octant.analysis.names import knob_text
 from octant.machine import Topology
 from octant.metric import Metric
 from octant.report.charts.curves.figure_curves import MeasuredCells
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, thin
-from octant.report.charts.texts import picture_texts
-from octant.report.charts.ticks import even_ticks
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, Role, even_ticks, thin
+from octant.report.sentences import picture_texts
 from octant.request import EFFORT
 from octant.workload import Matrix
 
@@ -103,7 +102,7 @@ def matrix(cells: MeasuredCells, shown: Matrix) -> Picture | None:
     title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of {who}"
     texts = picture_texts(
         "matrix", workload=workload, metric=metric, of_ranks=of_ranks, far=FAR, least=LEAST_FAR, drawn=drawn,
-        title=title, span=_span, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
+        title=title, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
         total=len(every),
     )  # fmt: skip
     return Picture(
@@ -147,26 +146,21 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
     order, lower, values = one.order, metric.better == "lower", one.values.values()
     place = {number: i for i, number in enumerate(order)}
     low, high = min(values), max(values)
-    at_x, at_y, labels, shades = list[float](), list[float](), list[str](), list[float]()
+    squares = []
     for pair, value in one.values.items():
         shade = _shade(value, low, high, ratios=one.topology is not None)
         for a, b in (pair, pair[::-1]):
-            at_x.append(float(place[a]))
-            at_y.append(float(place[b]))
-            labels.append(f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}")
-            shades.append(1 - shade if lower else shade)
+            label = f"{one.who}s {a} and {b}: {units.si_text(value, metric.unit)}"
+            squares.append((float(place[a]), float(place[b]), label, 1 - shade if lower else shade))
+    xs, ys, labels, shades = zip(*squares, strict=True)
     ends = (-0.5, len(order) - 0.5)
     ticks = even_ticks(len(order) - 1, lambda v: f"{v:g}")
     if one.topology is not None:
         ticks = tuple((float(i), str(cpu)) for i, cpu in enumerate(order))
     axis = Axis(one.who, False, ticks, ends=ends)
     dark, pale = (units.si_text(value, metric.unit) for value in ((low, high) if lower else (high, low)))
-    series = [
-        ChartSeries(
-            f"dark {dark} … pale {pale}", "cells", tuple(at_x), tuple(at_y), labels=tuple(labels), shades=tuple(shades),
-            role="series-1", names="legend",
-        )
-    ]  # fmt: skip
+    name = f"dark {dark} … pale {pale}"
+    series = [ChartSeries(name, "cells", xs, ys, labels=labels, shades=shades, role="series-1", names="legend")]
     for border, role in one.borders:
         for x, y in (((border, border), ends), (ends, (border, border))):
             series.append(ChartSeries("", "line", x, y, role=role, names="none"))
@@ -187,22 +181,15 @@ def _rows(one: _Pairs, metric: Metric) -> list[tuple[str, ...]]:
     return rows
 
 
-def _span(one: _Pairs, metric: Metric) -> str:
-    values = one.values.values()
-    low, middle, high = (units.si_text(v, metric.unit) for v in (min(values), one.middle, max(values)))
-    return f"{low} … {high}, median {middle}, {units.counted(len(values), 'pair')}"
-
-
 def _pair_text(pair: _Pair) -> str:
     return f"{pair[0]} and {pair[1]}"
 
 
 def _shared(found: Clusters | None, pair: _Pair) -> str:
     """Return the smallest unit that a pair of hardware threads shares, as reported by the system."""
-    for unit, groups in found.reported.items() if found else ():
-        if any(set(pair) <= group for group in groups):
-            return UNITS[unit].removesuffix("s")
-    return ""
+    reported = found.reported.items() if found else ()
+    shared = (unit for unit, groups in reported if any(set(pair) <= group for group in groups))
+    return next((UNITS[unit].removesuffix("s") for unit in shared), "")
 
 
 def _shade(value: float, low: float, high: float, ratios: bool) -> float:

@@ -11,12 +11,9 @@ from octant.analysis import balance as places
 from octant.analysis.balance import Balances
 from octant.analysis.summary import Modelled, Summary
 from octant.failure import Refusal
-from octant.report.charts.bars.balance import balance
-from octant.report.charts.bars.bars import bars, choice, histogram, rank_bars, stacked
-from octant.report.charts.bars.lost_time import lost_time
-from octant.report.charts.curves.curve import curve, ladder, spread, timeline
+from octant.report.charts.bars.bars import balance, bars, choice, lost_time, rank_bars, stacked
+from octant.report.charts.curves.curve import curve, ladder, messages, spread, timeline
 from octant.report.charts.curves.figure_curves import Ladders, MeasuredCells, rungs
-from octant.report.charts.curves.messages import messages
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.matrix import matrix
 from octant.report.charts.picture import Picture
@@ -24,7 +21,7 @@ from octant.report.charts.picture import Picture
 _NO_ID = re.compile(r"[^A-Za-z0-9.-]+")
 """Characters that identifiers of pictures do not have; names of programs may."""
 _KINDS: dict[type, Callable[[MeasuredCells, Any], Picture | None]] = {
-    workload.Messages: messages, workload.Curve: curve, workload.Histogram: histogram, workload.LostTime: lost_time,
+    workload.Messages: messages, workload.Curve: curve, workload.LostTime: lost_time,
     workload.Bars: bars, workload.Spread: spread, workload.Choice: choice, workload.Stacked: stacked,
     workload.Timeline: timeline, workload.Matrix: matrix, workload.RankBars: rank_bars,
 }  # fmt: skip

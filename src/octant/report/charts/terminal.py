@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
-from octant.report.charts.layout.scale import Scale, has_place, scale, value_text, x_values
+from octant.report.charts.layout.frame import Scale, has_place, scale, value_text, x_values
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
 
 HEIGHT = 14  # lines of a grid
@@ -52,7 +52,8 @@ def _across(panel: Panel, width: int) -> list[str]:
     stacks = panel.series[0].kind == "stack"
     signs = [FILLS[n % len(FILLS)] if stacks else LETTERS[n % 26] for n in range(len(panel.series))]
     labels = {place: " ".join(text.split()) for place, text in panel.y.ticks}
-    lengths = {place: [_length(series, place) for series in panel.series] for place in labels}
+    values = [[(x, y) for x, y in zip(one.x, one.y, strict=True) if math.isfinite(x)] for one in panel.series]
+    lengths = {place: [sum(x for x, y in mine if y == place) for mine in values] for place in labels}
     most = max(sum(parts) if stacks else max(parts) for parts in lengths.values()) or 1.0
     wide = min(max(map(len, labels.values())), width // 3)
     cells = max(8, width - wide - 16)
@@ -105,10 +106,6 @@ def _track(series: ChartSeries, place: float, panel: Panel, across: Scale, colum
         sign = "|" if series.marker == "tick" else "○" if is_open else "●"
         track[round(across.held(x))] = "<" if x < across.low else ">" if x > across.high else sign
     return "".join(track).rstrip()
-
-
-def _length(series: ChartSeries, place: float) -> float:
-    return sum(x for x, y in zip(series.x, series.y, strict=True) if y == place and math.isfinite(x))
 
 
 def _histogram(panel: Panel, width: int) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RunFinding
@@ -303,11 +302,8 @@ def picture(found: Comparisons) -> Picture | None:
     rows = [_row(one) for one in shown]
     if not rows:
         return None
-    claimed = "paired rounds" if found.pair else "these two sessions"
-    drawn = ratios(rows, found.margin, ("ratio", "detectable", "verdict"), "Ratios, worst first",
-        f"Speed of B over A, 95 % interval of {claimed}", "← B slower", "B faster →")  # fmt: skip
-    said = "; ".join(claims(one.verdict.speed for one in shown if one.verdict).values())
-    return replace(drawn, caption=f"{drawn.caption} Lines: {said}." if said else drawn.caption)
+    intervals = "; ".join(claims(one.verdict.speed for one in shown if one.verdict).values())
+    return ratios(rows, found.margin, "paired rounds" if found.pair else "these two sessions", intervals)
 
 
 def _row(one: Comparison) -> RatioRow:
@@ -318,6 +314,5 @@ def _row(one: Comparison) -> RatioRow:
     return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
         verdict.min_detectable_effect if verdict and ends else math.inf,
-        (fixed_text(speed, 2), detectable_text(one), words),
-        tones.get(one.word, "soft"),
+        detectable_text(one), words, tones.get(one.word, "soft"),
     )  # fmt: skip

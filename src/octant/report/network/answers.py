@@ -16,7 +16,7 @@ from octant.network.inventory import NetworkInventory
 from octant.network.predictions import Prediction
 from octant.network.scale import ScalePoint, ScalingCurve
 from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
-from octant.report.segments import segment_facts
+from octant.report.charts.curves.curve import segment_facts
 from octant.report.tables.layout import fill, rate_text, text_table
 from octant.simulate.run_calibration import Evidence, StoreCalibration
 from octant.units import percent_text, si_text

@@ -10,8 +10,7 @@ from markupsafe import Markup
 from msgspec import to_builtins
 
 from octant import __version__, units
-from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture
-from octant.report.charts.ticks import even_ticks, si_ticks
+from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, even_ticks, si_ticks
 from octant.report.network import svg as network_svg
 from octant.report.network.answers import CALIBRATED, error_text, limit_text, plain, published_text, range_text
 from octant.report.page import html

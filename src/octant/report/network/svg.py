@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import pkgutil
-import re
 from html import escape
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING
@@ -16,8 +15,8 @@ import numpy as np
 
 from octant.failure import Refusal
 from octant.network.topologies import Torus, TwoLevelDirect
+from octant.report.charts.draw import in_light_colours
 from octant.report.charts.layout.labels import FAMILY, text_width
-from octant.report.charts.palette import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,12 +36,12 @@ Spot = tuple[float, float]
 
 def standalone(svg: str) -> str:
     """Return a drawing as an SVG file with light colours."""
-    style = re.sub(r"var\(--([\w-]+)\)", lambda found: COLOURS[found[1]].light, asset("network.css"))
+    style = in_light_colours(asset("network.css"))
     return svg.replace(">", f"><style>{style}.network {{ background: #fff; font-family: {FAMILY}; }}</style>", 1) + "\n"
 
 
 def asset(name: str) -> str:
-    """Return the style (`network.css`) or the script (`network.js`) of the drawings; variables are in `palette`."""
+    """Return the style (`network.css`) or the script (`network.js`) of the drawings; variables are in `colours.css`."""
     return (pkgutil.get_data("octant.report.network", name) or b"").decode()
 
 

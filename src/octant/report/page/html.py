@@ -9,29 +9,23 @@ import pkgutil
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from octant import __version__, output, units
-from octant.report.charts import draw, palette
+from octant.report.charts import draw
 from octant.report.charts.picture import Picture
 from octant.report.plain import clean_lines
-from octant.report.screen.answer import ShareBar, Strip
+from octant.report.sentences import environment
 from octant.stats.grades import SIGNS
 
 Clean = Callable[[str], str]
 
 _TITLE = re.compile("><title>[^<]*</title></(?:circle|path|rect)>")
 _SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")
-_EDGE = 4.0  # px at both ends of a strip, for the dots there
-_LONGEST = 1.1  # share of a limit that a bar can show
-_CLASSES = {"limit": "of-limit", "comparison": "compared"}
-_PARTS = {"other processes": 2, "oversubscription": 2, "quota": 3, "host": 3, "unexplained": 1}
-"""Colours of the parts of a bar in `style.css`, by a word in the name of the cause of lost time."""
 
 
 def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
@@ -56,7 +50,7 @@ def render(
         clean: applied to every text (`sharing.cleaner`).
         values: variables of the template.
     """
-    style = Markup(_compact("".join((_colours(), _asset("style.css"), draw.style(), style))))  # noqa: S704 - ours
+    style = Markup(_compact("".join((draw.style("colours.css"), _asset("style.css"), draw.style(), style))))  # noqa: S704 - ours
     script = Markup(_asset("page.js") + script)  # noqa: S704 - ours
     return templates(clean).get_template(template).render(
         version=__version__,
@@ -68,20 +62,15 @@ def render(
     )  # fmt: skip
 
 
-@functools.lru_cache(maxsize=4)  # templates are compiled once
+@functools.lru_cache(maxsize=4)
 def templates(clean: Clean = str) -> Environment:
     """Return the templates of pages, with filters for quantities; `clean` is applied to every text."""
-    environment = Environment(
-        loader=PackageLoader("octant.report.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
-    )  # fmt: skip
-    environment.filters.update(bytes=units.bytes_text, percent=units.percent_text, narrow=units.unbroken)
-    environment.globals.update(
-        signs=SIGNS, counted=units.counted, spanned=spanned, leading_share=leading_share, svg=_picture_svg,
-        widths=draw.widths, strip_svg=strip_svg, bar_svg=bar_svg,
-    )  # fmt: skip
-    return environment
+    pages = environment("octant.report.page", clean, autoescape=True)
+    pages.filters.update(percent=units.percent_text)
+    pages.globals.update(
+        signs=SIGNS, spanned=spanned, leading_share=leading_share, svg=_picture_svg, widths=draw.widths
+    )
+    return pages
 
 
 def leading_share(text: str) -> tuple[str, str]:
@@ -111,16 +100,10 @@ def _asset(name: str) -> str:
     return (pkgutil.get_data("octant.report.page", f"assets/{name}") or b"").decode()
 
 
-def _colours() -> str:
-    """Return the palette as variables: light, and dark for screens with a dark colour scheme."""
-    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {palette.variables('dark')} }} }}"
-    return f":root {{ {palette.variables('light')} }}\n{dark}\n"
-
-
 def _compact(style: str) -> str:
-    """Return a style sheet without white space."""
-    joined = re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"\s+", " ", style))
-    return re.sub(r": (?=\S)", ":", joined).replace(";}", "}")
+    """Return a style sheet without comments and white space."""
+    joined = re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r"(?:/\*.*?\*/|\s)+", " ", style, flags=re.DOTALL))
+    return re.sub(r": (?=\S)", ":", joined).replace(";}", "}").lstrip()
 
 
 def _hash(content: str) -> str:
@@ -154,53 +137,3 @@ def _picture_svg(picture: Picture, width: int) -> Markup:
     """Draw a picture for a page; on a phone, where nothing points at marks, they have no titles."""
     drawn = draw.svg(picture, width)
     return Markup(_TITLE.sub("/>", drawn)) if width == draw.PHONE else drawn  # noqa: S704 - texts are escaped
-
-
-def strip_svg(strip: Strip, width: int = 110, has_ends: bool = True) -> Markup:
-    """Draw launches over their interval, `width` px: excluded ones are open dots, the tick is the median.
-
-    The texts at its ends are the minimum and maximum of what it draws.
-    """
-    least, greatest = strip.span
-    scale = (width - 2 * _EDGE) / ((greatest - least) or 1.0)
-    same = width / 2 if greatest == least else None
-
-    def at(value: float) -> str:
-        return f"{same or _EDGE + (value - least) * scale:.1f}"
-
-    band = f'<rect class="band" x="{at(strip.low)}" y="2" width="{(strip.high - strip.low) * scale:.1f}" height="12"/>'
-    parts = [
-        *[band] * (strip.low < strip.high),
-        *(f'<circle class="dot out" cx="{at(value)}" cy="8" r="2.5"/>' for value in strip.left_out),
-        *(f'<circle class="dot" cx="{at(value)}" cy="8" r="2.5"/>' for value in strip.counted),
-        f'<path class="middle" d="M{at(strip.middle)} 1v14"/>',
-    ]
-    if has_ends and any(strip.ends):
-        first, last = map(escape, strip.ends)
-        places = ((0, "start", first), (width, "end", last)) if first != last else ((width / 2, "middle", first),)
-        parts += [f'<text x="{x:g}" y="26" text-anchor="{anchor}">{text}</text>' for x, anchor, text in places]
-    return _hidden("strip", f'width="{width}" height="{29 if has_ends else 16}"', "".join(parts))
-
-
-def bar_svg(bar: ShareBar) -> Markup:
-    """Draw a bar as wide as its place: a share with a tick at 100 %, or parts of the whole width."""
-    if bar.kind == "parts":
-        drawn, done = ['<rect class="track" width="100" height="8"/>'], 0.0
-        for name, share in bar.shares:
-            wide = min(100 * max(share, 0.0), 100 - done)
-            number = next((number for word, number in _PARTS.items() if word in name), 3)
-            drawn.append(f'<rect class="part-{number}" x="{done:.2f}" width="{wide:.2f}" height="8"/>')
-            done += wide
-    else:
-        full = 100 / _LONGEST
-        share = min(max(bar.shares[0][1], 0.0), _LONGEST) if bar.shares else 0.0
-        drawn = [
-            f'<rect class="track" y="1" width="{full:.2f}" height="6"/>',
-            f'<rect class="{_CLASSES[bar.kind]}" y="1" width="{full * share:.2f}" height="6"/>',
-            f'<path class="tick" d="M{full:.2f} 0v8"/>',
-        ]
-    return _hidden("bar", 'viewBox="0 0 100 8" preserveAspectRatio="none" height="8"', "".join(drawn))
-
-
-def _hidden(kind: str, size: str, inside: str) -> Markup:
-    return Markup(f'<svg class="{kind}" {size} aria-hidden="true">{inside}</svg>')  # noqa: S704 - texts are escaped

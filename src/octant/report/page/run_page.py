@@ -1,15 +1,14 @@
 """The page of a run: first screen, pictures, table, reliability, machine, settings, and the packed samples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from octant import __version__, output, stats, units
+from octant import output, stats, units
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import Summary
@@ -71,7 +70,9 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         notes=[f"{tile.name}: {reason}" for tile in first.tiles if tile.grade == "note" for reason in tile.reasons],
         failures={(f.workload, *sorted(f.knobs.items()), f.reason): f for f in run.failures}.values(),  # each once
         drawing=Markup(cleaned_markup(drawing.svg(machine), clean)),  # noqa: S704 - drawing.py escapes its texts
-        words=drawing.description(machine), settings=_machine_settings(summary), provenance=_provenance(summary),
+        words=drawing.description(machine), pages_text=machine_text.pages_text,
+        software=[(name.replace("_", " "), value) for name, value in machine.software.items()],
+        setting_texts=machine_text.setting_texts,
         kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held, **functions,
     )  # fmt: skip
 
@@ -107,41 +108,7 @@ def _packed_rows(tables: Sequence[table.FigureTable], functions: Mapping[str, An
     }
 
 
-def _machine_settings(summary: Summary) -> list[tuple[str, str]]:
-    machine = summary.run.machine
-    processor = machine.processor
-    clock = [("Measured clock", summary.clock_text)] if summary.clock_text else []
-    return [
-        ("Processor", f"{processor.model or 'not stated'} ({processor.vendor}, {processor.architecture})"),
-        *clock,
-        ("Memory", units.bytes_text(machine.memory_bytes)),
-        ("Page sizes", machine_text.pages_text(machine.page_sizes)),
-        *machine_text.setting_texts(machine.system),
-        *((name.replace("_", " "), value) for name, value in machine.software.items()),
-    ]
-
-
-def _provenance(summary: Summary) -> list[tuple[str, str]]:
-    """Return versions of Octant, MPI and compiler, the clock, and the environment."""
-    processes = [point.process for point in summary.run.points]
-    found = [("Octant", __version__)]
-    if summary.run.imported:
-        return found + [
-            (f"Imported, {one.tool}", f"{one.file}: {one.version or 'no version'}") for one in summary.run.imported
-        ]
-    if processes:
-        clock = max(processes, key=lambda one: one.clock.cost_ns).clock
-        resolution = max(one.clock.resolution_ns for one in processes)
-        found += [
-            ("MPI", "; ".join(dict.fromkeys(one.mpi for one in processes))),
-            ("Compiler", "; ".join(dict.fromkeys(str(one.build.get("compiler", "not recorded")) for one in processes))),
-            ("Clock", f"one reading takes at most {clock.cost_ns:.0f} ns; resolution {resolution:.0f} ns"),
-        ]
-    return [*found, *summary.run.environment.items()]
-
-
-@dataclass(frozen=True)
-class PackedSamples:
+class PackedSamples(NamedTuple):
     """The samples of each figure, in the order of the page, and how many of all samples they are."""
 
     figures: tuple[str, ...]

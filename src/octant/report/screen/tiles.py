@@ -301,6 +301,5 @@ def half_length_text(summary: Summary, named: NamedFigure) -> str:
             continue
         if figure.value and figure.value.middle > 0:
             found.setdefault(float(size), figure)
-    xs = sorted(found)
-    length = FigureCurve(named.title, tuple(xs), tuple(found[x] for x in xs)).half_length
+    length = FigureCurve(named.title, tuple(sorted(found.items()))).half_length
     return f"half of peak at {claims.quantity(length, 'B')}" if length else ""

@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from octant import catalogue, units
 from octant.report.charts.bars.ratios import ratio_axis
 from octant.report.charts.curves.curve import value_axis
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Note, Panel, Picture
-from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, size_ticks
+from octant.report.charts.picture import (
+    MOST_BARS,
+    ZERO_BYTES,
+    Axis,
+    ChartSeries,
+    Column,
+    Mark,
+    Note,
+    Panel,
+    Picture,
+    even_ticks,
+    places,
+    size_ticks,
+)
 from octant.report.study.rows import (
     UNSURE_RATIOS,
     StudyPlace,

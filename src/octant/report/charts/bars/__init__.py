@@ -1,1 +1,1 @@
-"""Bars and rows: metrics by a choice, phases, ranks, places, ratios, histograms and lost time."""
+"""Bars and rows: metrics by a choice, phases, ranks, places, ratios and lost time."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from octant import units
 from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
+from octant.report.sentences import picture_texts
 
 WIDEST = 8.0
 """The largest ratio, or reciprocal, on an axis; an arrow replaces what is beyond."""
@@ -27,8 +28,9 @@ class RatioRow:
     middle: float
     high: float
     min_detectable_effect: float  # least relative difference that is detected in 80 % of cases; inf: not known
-    texts: tuple[str, ...]  # of the columns
-    role: Tone = "soft"  # of the last column
+    detectable: str = ""
+    verdict: str = ""
+    tone: Tone = "soft"  # of the verdict
 
     @property
     def text(self) -> str:
@@ -36,55 +38,49 @@ class RatioRow:
         return f"× {units.fixed_text(self.middle, 2)}"
 
 
-def ratios(
-    rows: Sequence[RatioRow], margin: float, columns: tuple[str, ...], title: str = "Ratios, worst first",
-    axis: str = "Speed of B over A, 95 % interval of paired rounds", worse: str = "← B slower",
-    better: str = "B faster →",
-) -> Picture:  # fmt: skip
+def ratios(rows: Sequence[RatioRow], margin: float, base: str, lines: str = "") -> Picture:
     """Draw ratios in the given order; of more than 40, the first, the last and some between.
 
     Args:
         margin: relative difference that counts as equal.
-        columns: titles of the columns.
+        base: what the intervals are of: `paired rounds`.
+        lines: what the intervals are, for the caption.
     """
     drawn = list(rows)
     if len(rows) > MOST_BARS:
         drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
-    detectable = [1 + one.min_detectable_effect for one in drawn]
-    x = ratio_axis([(one.low, one.middle, one.high) for one in drawn], near=detectable)
-    (low, high), at = x.ends or (1.0, 1.0), tuple(map(float, range(len(drawn))))
-    points = ChartSeries(
-        axis, "rows", tuple(one.middle for one in drawn), at, tuple(one.low for one in drawn),
-        tuple(one.high for one in drawn), tuple(f"{one.name}: {one.text}" for one in drawn), names="none",
-    )  # fmt: skip
+    title, detectable = f"Speed of B over A, 95 % interval of {base}", [1 + one.min_detectable_effect for one in drawn]
+    low, middle, high = zip(*((one.low, one.middle, one.high) for one in drawn), strict=True)
+    at, x = tuple(map(float, range(len(drawn)))), ratio_axis(list(zip(low, middle, high, strict=True)), near=detectable)
+    names = tuple(f"{one.name}: {one.text}" for one in drawn)
+    points = ChartSeries(title, "rows", middle, at, low, high, names, names="none")
     known = [(n, ratio) for n, ratio in zip(at, detectable, strict=True) if math.isfinite(ratio)]
     ticks = ChartSeries(
         "smallest detectable difference (power 80 %)", "rows", tuple(x for _, end in known for x in (1 / end, end)),
         tuple(n for n, _ in known for _ in range(2)), role="grey", marker="tick", names="legend",
     )  # fmt: skip
+    ink: tuple[Tone, ...] = tuple("ink" for _ in drawn)
+    left, right = x.ends or (1.0, 1.0)
     panel = Panel(
         x, Axis("", False, tuple((n, one.name) for n, one in zip(at, drawn, strict=True)), down=True),
-        (points, ticks) if known else (points,), (Mark(1.0, "", "solid"),), axis,
+        (points, ticks) if known else (points,), (Mark(1.0, "", "solid"),), title,
         (Span(1 / (1 + margin), 1 + margin, f"counts as equal: {100 * margin:g} %"),),
-        regions=(Span(low, 1.0, worse), Span(1.0, high, better)),
-        columns=tuple(_column(name, n, n == len(columns) - 1, drawn) for n, name in enumerate(columns)),
+        regions=(Span(left, 1.0, "← B slower"), Span(1.0, right, "B faster →")),
+        columns=(
+            Column("ratio", tuple(units.fixed_text(one, 2) for one in middle), ink),
+            Column("detectable", tuple(one.detectable for one in drawn)),
+            Column("verdict", tuple(one.verdict for one in drawn), tuple(one.tone for one in drawn)),
+        ),
     )  # fmt: skip
-    caption = "Right of 1 is better. Lines are intervals; differences beyond the ticks are detected in 80 % of cases."
-    if len(rows) > len(drawn):
-        some = f"the first {_FIRST}, the last {_LAST}, and some between"
-        caption += f" Of {len(rows)} rows, {len(drawn)} are drawn: {some}."
     table = []
     for one in rows:
         ends = " … ".join(units.fixed_text(end, 3) for end in (one.low, one.high)) if one.low < one.high else ""
-        table.append((one.name, units.fixed_text(one.middle, 3), ends, *one.texts[1:]))
-    header = ("figure", columns[0], "95 % interval", *columns[1:])
-    return Picture("ratios", title, caption, (panel,), header, tuple(table), _label(rows), width=1152)
-
-
-def _column(name: str, place: int, is_last: bool, rows: Sequence[RatioRow]) -> Column:
-    """Return a column: the first in ink, the last in the tone of its row."""
-    tones: tuple[Tone, ...] = tuple(one.role if is_last else "" if place else "ink" for one in rows)
-    return Column(name, tuple(one.texts[place] for one in rows), tones)
+        table.append((one.name, units.fixed_text(one.middle, 3), ends, one.detectable, one.verdict))
+    return Picture(
+        "ratios", "Ratios, worst first", panels=(panel,),
+        header=("figure", "ratio", "95 % interval", "detectable", "verdict"), rows=tuple(table), width=1152,
+        **picture_texts("bars/ratios", rows=rows, drawn=len(drawn), first=_FIRST, last=_LAST, lines=lines),
+    )  # fmt: skip
 
 
 def ratio_axis(spans: Sequence[tuple[float, float, float]], widest: float = WIDEST, near: Sequence[float] = ()) -> Axis:
@@ -120,10 +116,3 @@ def ratio_ticks(ends: tuple[float, float]) -> tuple[tuple[float, str], ...]:
                 kept.append(value)
                 last = value
     return tuple((value, f"× {value:.{2 + (value > 1)}g}") for value in sorted(kept))
-
-
-def _label(rows: Sequence[RatioRow]) -> str:
-    if not rows:
-        return "No ratio"
-    more = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
-    return f"{len(rows)} ratios, the worst first: {', '.join(f'{one.name} {one.text}' for one in rows[:3])}{more}"

@@ -1,7 +1,9 @@
-"""Pictures of curves along a knob or metric: single lines, bands, samples in time order, and the memory ladder."""
+"""Pictures of curves along a knob or metric: lines, bands, samples in time order, the memory ladder, and messages."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,18 +14,39 @@ from octant.analysis.level_names import NamedPlateau
 from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
 from octant.analysis.plateaus import APART, reach
+from octant.analysis.segments import TRUSTED, Segment, hot_and_cold, segments, with_causes
 from octant.analysis.summary import Modelled
 from octant.machine import Machine
 from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
-from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
-from octant.report.charts.texts import picture_texts, thinned_text
-from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
-from octant.workload import Curve, Spread, Timeline
+from octant.report.charts.layout.plot import MOST_MARKS
+from octant.report.charts.picture import (
+    MOST_POINTS,
+    WIDE,
+    Axis,
+    ChartSeries,
+    Mark,
+    Note,
+    Panel,
+    Picture,
+    Span,
+    decades,
+    even_ticks,
+    places,
+    size_ticks,
+    thin,
+    with_unit,
+)
+from octant.report.sentences import Sentences, picture_texts
+from octant.request import EFFORT
+from octant.workload import Curve, Messages, Spread, Timeline
 
+_SHORT = 8  # bytes of the message that represents all short ones
+_DRAWN = 24  # points of a drawn segment, which is no straight line on these axes
+_SEGMENTS = Sentences("octant.report.charts", "segments")
+_BUFFERS = "buffers"  # the knob that separates hot curves from cold ones
 _Band: TypeAlias = tuple[FigureCurve, tuple[float, ...], tuple[float, ...]]
 """A line with the lower and the upper ends of its points."""
 
@@ -53,13 +76,13 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
         if not figure.show.table and figure.value and x.name in figure.knobs and x.place(figure.knobs) is None
     ]  # fmt: skip
     texts = picture_texts(
-        "curve", workload=workload, metric=metric, reading=how_to_read(every), marks=marks, words=words,
-        kept=len(lines), total=len(every), ends=span_text(lines[0], x), **model_texts(cells.modelled, lines, models),
+        "curve", workload=workload, metric=metric, lines=every, x=x, most_marks=MOST_MARKS, marks=marks, words=words,
+        kept=len(lines), total=len(every), **model_texts(cells.modelled, lines, models),
     )  # fmt: skip
     return Picture(
         "curve", shown.title or picture_title(figures, f"{metric.name} against {x.title}"), panels=tuple(panels),
         header=("curve", x.title, *value_columns(metric), "of limit", "limit"),
-        rows=tuple(row for line in lines for row in table_rows(listed(line), x)), **texts,
+        rows=tuple(row for line in lines for row in table_rows(line, x)), **texts,
     )  # fmt: skip
 
 
@@ -96,28 +119,6 @@ def value_axis(title: str, values: Iterable[float], unit: str, log: bool = False
     return with_unit(title, False, even_ticks(most, str), unit)
 
 
-def how_to_read(lines: Sequence[FigureCurve]) -> str:
-    """Explain lines, dots and open marks of a picture, as far as it has them."""
-    figures, most = [figure for line in lines for figure in line.figures], max(len(line.xs) for line in lines)
-    text = "Lines join medians" if most > 2 else "Marks are medians"
-    text += "; small dots are launches" * any(len(figure.counted) > 1 for figure in figures)
-    text += "; open marks are not measurable" * any(figure.invalid for figure in figures)
-    if most > MOST_MARKS:
-        text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum"
-    return f"{text}. The table has the intervals."
-
-
-def span_text(line: FigureCurve, x: CurveAxis) -> str:
-    """Return the ends of a curve: `1.39 ns at 8 KiB, 190 ns at 512 MiB`."""
-    ends = dict.fromkeys((0, len(line.xs) - 1))
-    return ", ".join(f"{point_text(line, i)} at {x.text(line.xs[i])}" for i in ends)
-
-
-def point_text(line: FigureCurve, number: int) -> str:
-    """Return the value of a point to three digits: `1.39 ns`."""
-    return claims.quantity(line.ys[number], line.figures[number].metric.unit)
-
-
 def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
     """Return the limits of lines with at least two of them; equal ones once."""
     known: dict[tuple[tuple[float, float], ...], str] = {}
@@ -136,11 +137,9 @@ def model_lines(modelled: Modelled | None, lines: Sequence[FigureCurve]) -> list
     """Return the model's line for each line of which it predicts at least two points of a length above 0."""
     models: list[ChartSeries | None] = []
     for line in lines:
-        at = zip(line.xs, line.figures, strict=True) if modelled else ()
-        points = [(x, y) for x, figure in at if x > 0 and modelled and (y := modelled.headline(figure))]
+        points = [(x, y) for x, one in line.cells if x > 0 and modelled and (y := modelled.headline(one))]
         xs, ys = zip(*points, strict=True) if points else ((), ())
-        drawn = ChartSeries("model", "line", xs, ys, dash="solid", names="none")
-        models.append(drawn if len(points) > 1 else None)
+        models.append(ChartSeries("model", "line", xs, ys, dash="solid", names="none") if len(xs) > 1 else None)
     return models
 
 
@@ -163,15 +162,9 @@ def model_texts(
     return {"model": modelled.text if modelled and any(models) else "", "model_facts": facts}
 
 
-def listed(line: FigureCurve) -> FigureCurve:
-    """Return the points that a table lists: of many, evenly spaced ones."""
-    kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
-    return curves.FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
-
-
 def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
-    """Return a row per point: curve, place, value, ends, claim, share and limit."""
-    for at, figure in zip(line.xs, line.figures, strict=True):
+    """Return a row per point, of many for evenly spaced ones: curve, place, value, ends, claim, share and limit."""
+    for at, figure in thin(line.cells, MOST_POINTS):
         limit, known = figure.at_limit, figure.limit
         source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
@@ -199,7 +192,7 @@ def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     """Draw the bands that have two points with all three metrics; return `None` without any."""
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.middle), curves.curve_axis(workload, figures, shown.x, shown.along)
-    every = [band for band in _bands(cells, x, shown) if len(band[1]) > 1]
+    every = _bands(cells, x, shown)
     if not every:
         return None
     kept = thin(every, curves.MOST_SERIES)
@@ -226,20 +219,20 @@ def _bands(cells: MeasuredCells, x: CurveAxis, shown: Spread) -> list[_Band]:
     bands = []
     for line in curves.collect_curves(cells.figure, x, cells.figures, shown.middle, shown.each):
         points = []
-        for at, figure in zip(line.xs, line.figures, strict=True):
+        for at, figure in line.cells:
             ends = [cells.figure(figure, name) for name in (shown.low, shown.high)]
             values = [one.value.middle for one in ends if one and one.value]
             if len(values) == len(ends) and at > 0:  # an axis of powers has no place for a size of 0
-                points.append((at, figure, *values))
-        if points:
-            xs, middle, low, high = zip(*points, strict=True)
-            bands.append((curves.FigureCurve(line.name, xs, middle), low, high))
+                points.append(((at, figure), *values))
+        if len(points) > 1:
+            at_middle, low, high = zip(*points, strict=True)
+            bands.append((FigureCurve(line.name, at_middle), low, high))
     return bands
 
 
 def _spread_rows(band: _Band, x: CurveAxis) -> list[tuple[str, ...]]:
     rows, (line, lows, highs) = list[tuple[str, ...]](), band
-    for at, figure, *ends in zip(line.xs, line.figures, lows, highs, strict=True):
+    for (at, figure), *ends in zip(line.cells, lows, highs, strict=True):
         low, high = (units.si_text(end, figure.metric.unit, 4) for end in ends)
         ratio = f"×{units.fixed_text(ends[1] / ends[0], 3)}" if ends[0] > 0 else ""
         rows.append((line.name, x.text(at), low, *value_cells(figure), high, ratio))
@@ -262,18 +255,12 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
         launch = figure.launches[0]
         values = (float(launch.samples[0]), launch.value.middle, float(launch.samples[-1]))
         rows.append((figure.title, figure.mode, str(launch.count), *(units.si_text(v, metric.unit, 4) for v in values)))
+    samples = [y for one in series for y in (*one.y, *one.low, *one.high)]
     return Picture(
         "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
-        f"{workload.summary}. The first launch of each figure. More than {MOST_POINTS} samples are drawn by minimum, "
-        "median and maximum of equal parts." + thinned_text(len(kept), len(every), "figures"),
-        (
-            Panel(
-                Axis("sample", False, ticks),
-                value_axis(metric.name, [y for one in series for y in (*one.y, *one.low, *one.high)], metric.unit),
-                series,
-            ),
-        ),
-        ("figure", "mode", "samples", "first", "median", "last"), tuple(rows),
+        panels=(Panel(Axis("sample", False, ticks), value_axis(metric.name, samples, metric.unit), series),),
+        header=("figure", "mode", "samples", "first", "median", "last"), rows=tuple(rows),
+        **picture_texts("timeline", workload=workload, most=MOST_POINTS, kept=len(kept), total=len(every)),
     )  # fmt: skip
 
 
@@ -289,20 +276,6 @@ def _sample_series(figure: Figure) -> ChartSeries:
     xs = tuple(float((begin + (len(one) - 1) / 2) * step) for begin, one in zip(begins, parts, strict=True))
     low, middle, high = (tuple(float(of(one)) for one in parts) for of in (np.min, np.median, np.max))
     return ChartSeries(figure.name, "band", xs, middle, low, high)
-
-
-@dataclass(frozen=True)
-class _PageRatios:
-    """How many times as fast larger pages are, by footprint, at the measurable points of two lines."""
-
-    base: FigureCurve
-    large: FigureCurve
-    ratios: list[tuple[float, float]]
-
-    @property
-    def reach(self) -> float | None:
-        """The footprint from which base pages are slower."""
-        return reach(self.ratios)
 
 
 def ladder(ladders: Ladders) -> Picture | None:
@@ -324,11 +297,11 @@ def ladder(ladders: Ladders) -> Picture | None:
         caches.append((level, size_text(machine, level), is_unnamed, list(filter(None, texts))))
     pages = list(filter(None, map(_page_ratios, shown)))
     texts = picture_texts(
-        "ladder", panels=shown, span=span_text, level=_level_text, least=xs[0], most=xs[-1],
-        reading=how_to_read(lines),
+        "ladder", panels=shown, level=_level_text, least=xs[0], most=xs[-1],
+        lines=lines, most_marks=MOST_MARKS,
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
         shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
-        apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
+        reach=reach, apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
     )  # fmt: skip
     columns = ("value", "low … high", "kind of range", "of limit", "limit", "plateau")
     return Picture(
@@ -340,8 +313,8 @@ def ladder(ladders: Ladders) -> Picture | None:
 
 def _ladder_panel(one: MeasuredLadder, xs: Sequence[float], marks: tuple[Mark, ...]) -> Panel:
     levels, pages = one.curve.plateaus, _page_ratios(one)
-    x, ratio = pages.ratios[-1] if pages else (0.0, 0.0)  # of page sizes at the right end
-    notes = [Note(x, dict(pages.base.points)[x], claims.ratio(ratio))] if pages and ratio > APART else []
+    x, ratio = pages[-1][-1] if pages else (0.0, 0.0)  # of page sizes at the right end
+    notes = [Note(x, dict(pages[0].points)[x], claims.ratio(ratio))] if pages and ratio > APART else []
     return Panel(
         along_axis(one.x, xs),
         value_axis(one.metric.name, [y for line in one.lines for y in line.ys], one.metric.unit, log=True),
@@ -357,22 +330,147 @@ def _level_text(one: MeasuredLadder, level: NamedPlateau) -> str:
     return f"{level.name} {value}" if level.levels or level.name.startswith("beyond") else f"{value} {level.name}"
 
 
-def _page_ratios(one: MeasuredLadder) -> _PageRatios | None:
-    """Compare the line of base pages with one of larger pages, if both were measured."""
+def _page_ratios(one: MeasuredLadder) -> tuple[FigureCurve, FigureCurve, list[tuple[float, float]]] | None:
+    """Return the lines of base and of larger pages, and how many times as fast these are, by footprint."""
     pages = {line.figures[0].knobs.get("pages", "default"): line.measurable for line in reversed(one.lines)}
     base = pages.get("base")
     large = next((line for name, line in reversed(pages.items()) if name not in ("base", "default")), None)
     if not base or not large:
         return None
     old, new = dict(base.points), dict(large.points)
-    lower = one.metric.better == "lower"
     at = sorted(old.keys() & new.keys())
-    ratios = [(x, old[x] / new[x] if lower else new[x] / old[x]) for x in at]
-    return _PageRatios(base, large, ratios) if ratios else None
+    ratios = [(x, old[x] / new[x] if one.metric.better == "lower" else new[x] / old[x]) for x in at]
+    return (base, large, ratios) if ratios else None
 
 
 def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
-    kept = listed(line)
-    for x, (name, *cells) in zip(kept.xs, table_rows(kept, one.x), strict=True):
+    for x, (name, *cells) in zip(thin(line.xs, MOST_POINTS), table_rows(line, one.x), strict=True):
         plateau = one.curve.at(x) if line is one.lines[0] else None
         yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""
+
+
+def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
+    """Draw time above bandwidth over one axis; `None` if no line has two lengths. The longest line has segments."""
+    workload, figures = cells.workload, cells.figures
+    metric, x = workload.metric(), curves.curve_axis(workload, figures, shown.x, shown.along)
+    every = curves.collect_curves(cells.figure, x, figures, each=shown.each)
+    if not curves.has_curve(every):
+        return None
+    times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
+    named = {line.name: line for line in curves.collect_curves(cells.figure, x, figures, shown.rate, shown.each)}
+    rates = [named[line.name] for line in times if line.name in named]
+    xs = sorted({at for line in times for at in line.xs})
+    parts = _segments(cells.ladders.shown_sizes(), times)
+    # A knee is at its length, a step between the last length before it and the next.
+    borders = [b.first if b.kind == "knee" else math.sqrt(a.last * b.first) for a, b in pairwise(parts)]
+    marks = tuple(Mark(border, "") for border in borders)
+    predicted = zip(times, model_lines(cells.modelled, times), strict=True)
+    source = cells.modelled
+    models = [None if source and source.is_made_from(line.figures[0]) else one for line, one in predicted]
+    panels = [_time_panel(metric, x, xs, times, parts, marks, models)]
+    if rates:
+        panels.append(_rate_panel(workload.metric(shown.rate), x, xs, rates, marks))
+    texts = picture_texts(
+        "messages", workload=workload, metric=metric, lines=times, most_marks=MOST_MARKS, trusted=TRUSTED,
+        kept=len(times), total=len(every), segments=segment_facts(parts), **model_texts(source, times, models),
+        **_extremes(times[0], [one.measurable for one in rates]),
+    )  # fmt: skip
+    return Picture(
+        "messages", "Messages", panels=tuple(panels),
+        header=("curve", x.title, *value_columns(metric), "of limit", "limit"),
+        rows=tuple(row for line in (*times, *rates) for row in table_rows(line, x)), **texts,
+    )  # fmt: skip
+
+
+def segment_facts(known: Sequence[Segment]) -> list[tuple[str, str]]:
+    """Return the letter and lengths of each segment; its line, the worst error, and the cause of its border."""
+    return [(_SEGMENTS.line("name", i, known, ","), _SEGMENTS.line("fact", one)) for i, one in enumerate(known)]
+
+
+def _segments(caches: Mapping[int, int], lines: Sequence[FigureCurve]) -> tuple[Segment, ...]:
+    """Return those of the longest line, fitted together with a line that differs from it in its buffers alone."""
+    first, *others = (line.measurable for line in lines)
+    points = [[(at, y) for at, y in line.points if y > 0] for line in (first, *others)]
+    mate = next((i for i, line in enumerate(others, 1) if _differ_in_buffers(first, line)), None)
+    fitted = hot_and_cold(points[0], points[mate], (first.noise, others[mate - 1].noise)) if mate else None
+    hot, cold = fitted or ((), ())
+    return with_causes(hot or segments(points[0], first.noise), caches, cold, first.noise)
+
+
+def _differ_in_buffers(one: FigureCurve, other: FigureCurve) -> bool:
+    """Return whether two lines have the same messages in other buffers; the reach of rotating ones belongs to these."""
+    if not one.figures or not other.figures:
+        return False
+    first, second = (line.figures[0].knobs for line in (one, other))
+    differing = {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
+    return _BUFFERS in differing and differing <= {_BUFFERS, "rotation", "bytes", *EFFORT}
+
+
+def _time_panel(
+    metric: Metric, x: CurveAxis, xs: Sequence[float], lines: Sequence[FigureCurve], parts: Sequence[Segment],
+    marks: tuple[Mark, ...], models: Sequence[ChartSeries | None],
+) -> Panel:  # fmt: skip
+    least = min((at for at in xs if at > 0), default=1.0)
+    values = [y for one in (*(line.ys for line in lines), *(one.y for one in models if one)) for y in one]
+    first, place = lines[0], _short_place(lines[0])
+    word = Note(first.xs[place], first.ys[place], f"{x.text(first.xs[place])}: {first.point_text(place)}")
+    regions, fits = [], []
+    for i, (one, after) in enumerate(zip(parts, [*parts[1:], None], strict=False)):
+        label = f"{_SEGMENTS.line('name', i, parts, ':')}\n{_SEGMENTS.line('formula', one)}"
+        regions.append(Span(max(one.first, least), one.last, label))
+        if one.fits:  # up to the next one, unless time jumps there
+            last = after.first if after and after.kind == "knee" else one.last
+            at = tuple(map(float, np.geomspace(max(one.first, least), last, _DRAWN)))
+            fit = tuple(map(one.seconds, at))
+            fits.append(ChartSeries(f"line of {label[0]}", "line", at, fit, role="ink", dash="dotted", names="none"))
+    return Panel(
+        along_axis(x, xs), value_axis(metric.name.capitalize(), values, metric.unit, log=True),
+        (*curves.curve_series(lines, xs, len(lines) > 1, at_zero=True), *fits, *model_series(models)), marks,
+        regions=tuple(regions) if len(parts) > 1 else (),
+        notes=(word,) if first.xs[place] > 0 and len(first.xs) > 1 else (),
+    )  # fmt: skip
+
+
+def _rate_panel(
+    metric: Metric, x: CurveAxis, xs: Sequence[float], lines: Sequence[FigureCurve], marks: tuple[Mark, ...]
+) -> Panel:
+    """Draw the rates, and of the first line the best rate with its length, N½, and the rate of the longest message."""
+    limits, good, notes = limits_of(lines), lines[0].measurable, []
+    most = max(y for one in (*(line.ys for line in lines), *(one.y for one in limits)) for y in one)
+    if len(good.xs) > 1:
+        best = _best_place(good)
+        value, last = good.ys[best], len(good.xs) - 1
+        notes.append(Note(good.xs[best], value, f"best {good.point_text(best)} at {x.text(good.xs[best])}"))
+        if half := good.half_length:
+            notes.append(Note(half, value / 2, f"N½ = {claims.quantity(half, 'B')}", "both", "diamond"))
+        if best != last:
+            notes.append(Note(good.xs[last], good.ys[last], good.point_text(last)))
+    return Panel(
+        along_axis(x, xs), with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
+        (*curves.curve_series(lines, xs, named=False, at_zero=True), *limits), marks, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _best_place(line: FigureCurve) -> int:
+    return max(range(len(line.xs)), key=lambda i: line.ys[i])
+
+
+def _short_place(line: FigureCurve) -> int:
+    """Return the point that represents short messages: 8 B, else the shortest that is not empty."""
+    positive = [i for i, at in enumerate(line.xs) if at > 0] or [0]
+    return next((i for i in positive if line.xs[i] == _SHORT), positive[0])
+
+
+def _extremes(times: FigureCurve, rates: Sequence[FigureCurve]) -> dict[str, Any]:
+    """Return the points that the label and the facts name: of the first line, and the best and last of the others."""
+    short, first = _short_place(times), next((line for line in rates[:1] if line.xs), None)
+    others = []
+    for line in (one for one in rates[1:] if one.xs):
+        points = dict.fromkeys((_best_place(line), len(line.xs) - 1))
+        others.append((line.name, [(line.xs[i], line.point_text(i)) for i in points]))
+    best = _best_place(first) if first else 0
+    return {
+        "short_size": times.xs[short], "short_time": times.point_text(short), "others": others,
+        "best": (first.xs[best], first.point_text(best)) if first else None,
+        "half": first.half_length if first else None,
+    }  # fmt: skip

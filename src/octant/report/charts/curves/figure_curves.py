@@ -21,8 +21,10 @@ from octant.analysis.summary import Modelled, Summary
 from octant.limit import LEVELS, MEMORY, Threads, pattern
 from octant.machine import Machine
 from octant.metric import Metric
-from octant.report.charts.layout.series import MOST_MARKS
+from octant.report import claims
+from octant.report.charts.layout.plot import MOST_MARKS
 from octant.report.charts.picture import ChartSeries, Role, thin
+from octant.report.sentences import listed
 from octant.request import effort_knobs
 from octant.workload import Ladder, Workload
 
@@ -61,39 +63,51 @@ class CurveAxis:
 
 @dataclass(frozen=True)
 class FigureCurve:
-    """A curve: its places, ascending unless they are values of a metric, and its figures, each with a value."""
+    """A curve: figures with a value, each with its place; the places ascend unless they are values of a metric."""
 
     name: str
-    xs: tuple[float, ...]
-    figures: tuple[Figure, ...]
+    cells: tuple[tuple[float, Figure], ...]
+
+    @cached_property
+    def xs(self) -> tuple[float, ...]:
+        """The places."""
+        return tuple(x for x, _ in self.cells)
 
     @cached_property
     def ys(self) -> tuple[float, ...]:
         """The medians over launches."""
-        return tuple(figure.value.middle for figure in self.figures if figure.value)
+        return tuple(figure.value.middle for _, figure in self.cells if figure.value)
+
+    @property
+    def figures(self) -> list[Figure]:
+        """The figures."""
+        return [figure for _, figure in self.cells]
 
     @property
     def points(self) -> list[tuple[float, float]]:
         """Places and medians."""
         return list(zip(self.xs, self.ys, strict=True))
 
+    def point_text(self, number: int) -> str:
+        """Return the value of a point to three digits: `1.39 ns`."""
+        return claims.quantity(self.ys[number], self.figures[number].metric.unit)
+
     @cached_property
     def measurable(self) -> FigureCurve:
         """The measurable points, from which levels, segments and the best rate are read."""
-        kept = [(x, one) for x, one in zip(self.xs, self.figures, strict=True) if not one.invalid]
-        return FigureCurve(self.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
+        return FigureCurve(self.name, tuple(cell for cell in self.cells if not cell[1].invalid))
 
     @property
     def half_length(self) -> float | None:
         """N½ in bytes of the measurable points of a rate; `None` for a time, or if the shortest length reaches it."""
-        if not self.figures or self.figures[0].metric.better != "higher":
+        if not self.cells or self.figures[0].metric.better != "higher":
             return None
         return half_length([(at, y) for at, y in self.measurable.points if at > 0 and y > 0])
 
     @property
     def limits(self) -> tuple[tuple[float, float], ...]:
         """Places and limits of the points that have one."""
-        return tuple((x, one.at_limit) for x, one in zip(self.xs, self.figures, strict=True) if one.at_limit)
+        return tuple((x, one.at_limit) for x, one in self.cells if one.at_limit)
 
     @property
     def noise(self) -> float:
@@ -135,7 +149,7 @@ def collect_curves(
     most = min(LEAST_POINTS, max(map(len, groups.values()), default=0))
     kept = [mine for mine in groups.values() if len(mine) >= most]
     names = _group_names([[figure for _, figure in mine] for mine in kept], x.name, each)
-    return [FigureCurve(name, *map(tuple, zip(*mine, strict=True))) for name, mine in zip(names, kept, strict=True)]
+    return [FigureCurve(name, tuple(mine)) for name, mine in zip(names, kept, strict=True)]
 
 
 def has_curve(lines: Iterable[FigureCurve]) -> bool:
@@ -177,14 +191,14 @@ def curve_series(
         series += _band(line, role)
         begin = int(at_zero and len(line.xs) > 1 and line.xs[0] == 0)
         if begin:
-            series.append(_series(FigureCurve("", (zero,), line.figures[:1]), "points", role, named=False))
-        xs = tuple(x or zero if at_zero else x for x in line.xs[begin:])
-        series.append(_series(FigureCurve(line.name, xs, line.figures[begin:]), "curve", role, named))
+            series.append(_series(FigureCurve("", ((zero, line.figures[0]),)), "points", role, named=False))
+        cells = tuple((x or zero if at_zero else x, figure) for x, figure in line.cells[begin:])
+        series.append(_series(FigureCurve(line.name, cells), "curve", role, named))
     return tuple(series)
 
 
 def _series(line: FigureCurve, kind: Literal["curve", "points"], role: Role, named: bool) -> ChartSeries:
-    repeated = [(x, one.counted) for x, one in zip(line.xs, line.figures, strict=True) if len(one.counted) > 1]
+    repeated = [(x, one.counted) for x, one in line.cells if len(one.counted) > 1]
     dots = tuple((x, launch.value.middle) for x, launches in repeated for launch in launches)
     return ChartSeries(
         line.name, kind, line.xs, line.ys, role=role, names="end" if named else "none",
@@ -194,10 +208,7 @@ def _series(line: FigureCurve, kind: Literal["curve", "points"], role: Role, nam
 
 def _band(line: FigureCurve, role: Role) -> list[ChartSeries]:
     """Return the quartiles over groups of ranks of all launches, if the metric does not reduce groups."""
-    groups = [
-        (x, [value for launch in figure.counted for value in launch.by_group])
-        for x, figure in zip(line.xs, line.figures, strict=True)
-    ]
+    groups = [(x, [value for launch in one.counted for value in launch.by_group]) for x, one in line.cells]
     known = [(x, *map(float, np.quantile(of, (0.25, 0.5, 0.75)))) for x, of in groups if x > 0 and len(of) > 2]
     if len(known) < LEAST_POINTS:
         return []
@@ -270,8 +281,7 @@ class Ladders:
                     return (ladder.curve if line is ladder.lines[0] else _curve_of(line, self.machine)), metric
         x = CurveAxis("bytes", "bytes", None, sized=True)
         at = sorted({size: one for one in measured if (size := x.place(one.knobs)) is not None}.items())
-        line = FigureCurve(title, tuple(size for size, _ in at), tuple(one for _, one in at))
-        return _curve_of(line, self.machine), metric
+        return _curve_of(FigureCurve(title, tuple(at)), self.machine), metric
 
     def missing_text(self, curve: LevelCurve, metric: Metric, level: int) -> str:
         """Return why a ladder has no plateau of a cache: `no plateau of an L3 detected`; empty if it has one."""
@@ -283,27 +293,23 @@ class Ladders:
         if seen:
             return f"L{level} detected in {' and '.join(seen)} only"
         if verdict == "shared":
-            *most, last = curve.shared_with(level)
-            return f"L{level} not distinguishable from {' and '.join(filter(None, [', '.join(most), last]))}"
+            return f"L{level} not distinguishable from {listed(curve.shared_with(level))}"
         return f"no plateau of an L{level} detected"
 
     def shown_sizes(self) -> dict[int, int]:
         """Return the cache sizes that no source and no ladder of the run disputes."""
         disputed = disputed_levels(self.machine)
-        sizes = {}
-        for level, size in stated_sizes(self.machine).items():
-            verdicts = {ladder.curve.verdict(level) for ladder in self.rungs} - {"unknown"}
-            if level not in disputed and (not verdicts or "distinct" in verdicts):
-                sizes[level] = size
-        return sizes
+        verdicts = {one: {ladder.curve.verdict(one) for ladder in self.rungs} for one in stated_sizes(self.machine)}
+        seen = {one for one, found in verdicts.items() if found <= {"unknown"} or "distinct" in found}
+        return {one: size for one, size in stated_sizes(self.machine).items() if one in seen and one not in disputed}
 
     def rates_like(self, threads: Threads) -> MeasuredLadder | None:
         """Return the ladder of rates that hardware threads of the same layout measured."""
-        topology = self.machine.topology
-        wanted = pattern(topology, threads)
-        rates = (one for one in self.rungs if one.metric.unit == "B/s")
-        points = ((one, one.lines[0].figures[0].point) for one in rates)
-        return next((one for one, point in points if pattern(topology, point.hardware_threads) == wanted), None)
+        for one in (one for one in self.rungs if one.metric.unit == "B/s"):
+            measured_on = one.lines[0].figures[0].point.hardware_threads
+            if pattern(self.machine.topology, measured_on) == pattern(self.machine.topology, threads):
+                return one
+        return None
 
     def extents(self, threads: Threads) -> tuple[Extent, ...]:
         """Return the levels that have a roof of their own on such hardware threads, and those that share one.
@@ -374,5 +380,4 @@ def _holds(line: FigureCurve, figures: Sequence[Figure]) -> bool:
 
 
 def _curve_of(line: FigureCurve, machine: Machine) -> LevelCurve:
-    points = zip(line.measurable.xs, line.measurable.figures, strict=True)
-    return level_curve([(x, one) for x, one in points if x > 0], machine)
+    return level_curve([(x, one) for x, one in line.measurable.cells if x > 0], machine)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from octant import units
 from octant.analysis.figures import Figure
@@ -12,11 +12,15 @@ from octant.limit import MEMORY, Known
 from octant.machine import Machine
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import ROLES, Ladders
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
-from octant.report.charts.texts import picture_texts
-from octant.report.charts.ticks import decades
+from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, decades, thin
+from octant.report.sentences import picture_texts
 
-_DASHES: dict[str, str] = {"L1": "dotted", "L2": "dashed", "L3": "dash-dot", MEMORY: "solid"}
+_DASHES: dict[str, Literal["dotted", "dashed", "dash-dot", "solid"]] = {
+    "L1": "dotted",
+    "L2": "dashed",
+    "L3": "dash-dot",
+    MEMORY: "solid",
+}
 _LEFT, _RIGHT = -5, 7  # powers of two of flop/B, widened to the data
 _PRECISIONS = {"double": "dp", "single": "sp"}
 _ABOVE_ROOF = "above the roof: check units, counts and clock frequency"
@@ -102,14 +106,9 @@ def _roofs(roofs: Roofs, left: float, right: float, bottom: float) -> list[Chart
     for slope in roofs.slopes:
         rate, name = slope.bytes_per_s, f"{slope.level} traffic {units.si_text(slope.bytes_per_s, 'B/s')}"
         begin, end = max(left, bottom / rate), top / rate
-        dash = _DASHES[slope.extent.levels[0]]
+        xs, ys, dash = (begin, end), (begin * rate, top), _DASHES[slope.extent.levels[0]]
         if begin < end:
-            series.append(
-                ChartSeries(
-                    name, "line", (begin, end), (begin * rate, top), role="ink", dash=dash,  # type: ignore[arg-type]
-                    names="along", short=slope.level,
-                )
-            )  # fmt: skip
+            series.append(ChartSeries(name, "line", xs, ys, role="ink", dash=dash, names="along", short=slope.level))
     for flat in roofs.flats:
         name, short = (f"{flat.name}\n{units.si_text(flat.flops_per_s, unit).strip()}" for unit in ("flop/s", ""))
         xs = (max(left, flat.flops_per_s / steepest), right)

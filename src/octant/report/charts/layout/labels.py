@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 Spot = tuple[float, float]
@@ -48,10 +49,6 @@ class Box(NamedTuple):
     def corners(self) -> tuple[Spot, ...]:
         """The corners in order."""
         return ((self.left, self.top), (self.right, self.top), (self.right, self.bottom), (self.left, self.bottom))
-
-    def grown(self, by: float) -> Box:
-        """Return the rectangle with a margin."""
-        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
     def meets(self, other: Box) -> bool:
         """Return whether the two have an area in common."""
@@ -121,7 +118,6 @@ def _overlap(one: Sequence[Spot], other: Sequence[Spot]) -> bool:
 class Field:
     """The elements drawn so far; labels are placed where they cover none of them."""
 
-    room: Box
     texts: list[Text] = field(default_factory=list)
     marks: list[Box] = field(default_factory=list)
     lines: set[tuple[int, int]] = field(default_factory=set)
@@ -143,9 +139,9 @@ class Field:
         squares = (Box(x * CELL, y * CELL, (x + 1) * CELL, (y + 1) * CELL) for x, y in hit)
         return sum(_overlap(text.corners, square.corners) for square in squares)
 
-    def is_free(self, text: Text, room: Box | None = None) -> bool:
-        """Return whether a text is inside and covers neither a text nor a mark."""
-        if not (room or self.room).holds(text.box) or any(text.overlaps(other) for other in self.texts):
+    def is_free(self, text: Text, room: Box) -> bool:
+        """Return whether a text is inside `room` and covers neither a text nor a mark."""
+        if not room.holds(text.box) or any(text.overlaps(other) for other in self.texts):
             return False
         near = [mark for mark in self.marks if mark.meets(text.box)]
         return not near or (bool(text.angle) and not any(_overlap(text.corners, one.corners) for one in near))
@@ -200,32 +196,20 @@ class Field:
 def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 2.0) -> list[float]:
     """Return centres of things in a row, moved as little as keeps them in order, apart and within `low` and `high`.
 
-    If they do not fit, they are evenly spaced and overlap.
+    If they do not fit, they extend beyond `high`. This is isotonic regression of the places less those without spaces.
     """
-
-    def length(members: Sequence[int]) -> float:
-        return sum(sizes[i] for i in members) + gap * (len(members) - 1)
-
-    def held(middle: float, size: float) -> float:
-        return max(low + size / 2, min(high - size / 2, middle))
-
-    groups: list[tuple[list[int], float]] = []  # members, centre of all
-    for i in sorted(range(len(wanted)), key=lambda i: wanted[i]):
-        members, middle = [i], held(wanted[i], sizes[i])
-        while groups and groups[-1][1] + (length(groups[-1][0]) + length(members)) / 2 + gap > middle:
-            members = groups.pop()[0] + members
-            offset, target = 0.0, 0.0
-            for member in members:
-                target += wanted[member] - (offset + sizes[member] / 2)
-                offset += sizes[member] + gap
-            middle = held(target / len(members) + length(members) / 2, length(members))
-        groups.append((members, middle))
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    ends = list(itertools.accumulate(sizes[i] + gap for i in order))
+    dense = [end - gap - sizes[i] / 2 for end, i in zip(ends, order, strict=True)]  # centres without spaces, from 0
+    groups: list[list[float]] = []  # of adjacent things: how far each should be from its dense place
+    for i, place in zip(order, dense, strict=True):
+        groups.append([wanted[i] - place])
+        while len(groups) > 1 and fmean(groups[-2]) >= fmean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    shifts = [max(low, min(high - ends[-1] + gap, fmean(group))) for group in groups for _ in group]
     places = [0.0] * len(wanted)
-    for members, middle in groups:
-        begin = middle - length(members) / 2
-        for member in members:
-            places[member] = begin + sizes[member] / 2
-            begin += sizes[member] + gap
+    for i, place, shift in zip(order, dense, shifts, strict=True):
+        places[i] = place + shift
     return places
 
 
@@ -236,26 +220,20 @@ def _candidates(near: Spot, lines: Sequence[Text], away: float) -> Iterable[tupl
     pitch = 1.2 * size
     height = pitch * (len(lines) - 1)
     level = y + (ABOVE - BELOW) * size / 2 - height / 2
-
-    def over(distance: float) -> float:
-        return y - distance - BELOW * size - height
-
-    def under(distance: float) -> float:
-        return y + distance + ABOVE * size
-
     side = 0.71 * away
     places: list[tuple[float, Anchor, float, float]] = [
         (0.0, "start", x + away + 2, level), (0.5, "end", x - away - 2, level),
-        (0.6, "middle", x, over(away)), (0.7, "middle", x, under(away)),
-        (0.8, "start", x + side, over(side)), (0.9, "start", x + side, under(side)),
-        (1.0, "end", x - side, over(side)), (1.1, "end", x - side, under(side)),
-        (1.2, "start", x - 12, over(away)), (1.2, "end", x + 12, over(away)),
-        (1.3, "start", x - 12, under(away)), (1.3, "end", x + 12, under(away)),
+    ]  # fmt: skip
+    around: list[tuple[float, Anchor, float, float]] = [
+        (0.6, "middle", x, away), (0.8, "start", x + side, side), (1.0, "end", x - side, side),
+        (1.2, "start", x - 12, away), (1.2, "end", x + 12, away),
     ]  # fmt: skip
     if away > 20:  # more directions
         for dx, dy in ((0.92 * away, 0.38 * away), (0.38 * away, 0.92 * away)):
-            for anchor, at in (("start", x + dx), ("end", x - dx)):
-                places += [(1.4, anchor, at, over(dy)), (1.5, anchor, at, under(dy))]  # type: ignore[list-item]
+            around += [(1.4, "start", x + dx, dy), (1.4, "end", x - dx, dy)]
+    for penalty, anchor, at_x, distance in around:
+        places.append((penalty, anchor, at_x, y - distance - BELOW * size - height))
+        places.append((penalty + 0.1, anchor, at_x, y + distance + ABOVE * size))
     for penalty, anchor, at_x, at_y in places:
         yield penalty, [replace(line, x=at_x, y=at_y + pitch * i, anchor=anchor) for i, line in enumerate(lines)]
 

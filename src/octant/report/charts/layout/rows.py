@@ -5,15 +5,13 @@ Where there is little room, the name of a row and its texts are above its marks.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from octant.report.charts.layout import frame
-from octant.report.charts.layout import scale as scales
-from octant.report.charts.layout.frame import PanelPlace
+from octant.report.charts.layout.frame import Look, PanelPlace, Scale, mark_kind, point_title, value_text
 from octant.report.charts.layout.labels import Box, Text, cut, text_width, wrap
-from octant.report.charts.layout.scale import Scale, value_text
-from octant.report.charts.layout.series import Look, arrow, mark_kind, point_title
-from octant.report.charts.layout.svg import Sheet, dots, open_line
+from octant.report.charts.layout.svg import Sheet, dots, open_line, px
 from octant.report.charts.picture import ChartSeries, Column, Panel
 
 Lanes = list[list[tuple[ChartSeries, Look]]]
@@ -25,56 +23,38 @@ _TEXTS_NARROW, _TEXTS_WIDE = 0.4, 0.72
 _KINDS = {"": "soft", "soft": "soft", "ink": "", "good": "good", "limited": "limited", "wrong": "wrong"}
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A row: its texts and the position of its lanes, px."""
+class _Row(NamedTuple):
+    """A row: its texts and the heights of its parts, px."""
 
     number: int
     at: float
-    name: tuple[str, ...]
-    lines: tuple[tuple[Text, ...], ...]  # under the name; x only
-    head: float  # above its lanes
-    height: float  # of its lanes
+    name: list[str]
+    lines: list[list[Text]]  # under the name; x only
     top: float
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """The heights between which its lanes are."""
-        return self.top + self.head, self.top + self.head + self.height
-
-    def lane(self, number: int, lanes: int) -> float:
-        """Return the middle of a lane."""
-        top, bottom = self.span
-        return (top + bottom) / 2 + min(_LANE, self.height / lanes) * (number - (lanes - 1) / 2)
+    span: tuple[float, float]  # of its lanes
+    lanes: list[float]  # the middle of each
 
 
-@dataclass(frozen=True)
-class _Layout:
+class _Layout(NamedTuple):
+    """The parts of a panel of rows from left to right, px."""
+
     sheet: Sheet
     place: PanelPlace
     panel: Panel
+    ticks: list[tuple[float, str]]  # the names of the rows from the top down
     lanes: Lanes
     left: float
     right: float
-    columns: tuple[float, ...]  # where each column begins; none: their texts are under the names
+    columns: list[float]  # where each column begins
     names: float  # room of names
-
-    @property
-    def is_stacked(self) -> bool:
-        """Whether names and texts are above the marks of their rows."""
-        return self.names == self.place.width
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """The names of the rows from the top down."""
-        return sorted(self.panel.y.ticks)
+    is_stacked: bool = False  # names and texts are above the marks of their rows
 
 
 def draw_rows(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look]) -> float:
     """Draw a panel of rows; return where it ends, px."""
     layout = _layout(sheet, place, panel, looks)
     from_zero = any(one.kind in ("across", "stack") for one in panel.series)
-    across = scales.scale(panel.x, scales.x_values(panel), layout.left, layout.right, 0 if from_zero else 8)
+    across = frame.scale(panel.x, frame.x_values(panel), layout.left, layout.right, 0 if from_zero else 8)
     top = frame.draw_head(sheet, place, panel, "" if panel.title else panel.x.title, across)
     top = _column_titles(layout, top)
     rows = _rows(layout, top + 2)
@@ -111,8 +91,9 @@ def _lanes(panel: Panel, looks: Sequence[Look]) -> Lanes:
 
 
 def _layout(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look]) -> _Layout:
-    size, lanes, half = place.size, _lanes(panel, looks), frame.half_of_last(panel.x, place)
-    widest = max((text_width(" ".join(text.split()), size) for _, text in panel.y.ticks), default=0.0)
+    size, lanes, rows = place.size, _lanes(panel, looks), sorted(panel.y.ticks)
+    half = frame.half_of_last(panel.x, place)
+    widest = max((text_width(" ".join(text.split()), size) for _, text in rows), default=0.0)
     widths = []
     for column in panel.columns:
         title = [text_width(line, size) for line in _title_lines(column, size)]
@@ -120,10 +101,10 @@ def _layout(sheet: Sheet, place: PanelPlace, panel: Panel, looks: Sequence[Look]
     beyond = sum(widths) + _GAP * len(widths)
     names = min(widest, place.width * 0.34)
     if names + beyond > (_TEXTS_NARROW if place.narrow else _TEXTS_WIDE) * place.width:
-        return _Layout(sheet, place, panel, lanes, place.left + 4, place.right - half, (), place.width)
+        return _Layout(sheet, place, panel, rows, lanes, place.left + 4, place.right - half, [], place.width, True)
     left, right = place.left + names + (14 if names else 2), place.right - (beyond if widths else half)
-    columns = tuple(right + _GAP + sum(widths[:i]) + _GAP * i for i in range(len(widths)))
-    return _Layout(sheet, place, panel, lanes, left, right, columns, names)
+    columns = [right + _GAP + sum(widths[:i]) + _GAP * i for i in range(len(widths))]
+    return _Layout(sheet, place, panel, rows, lanes, left, right, columns, names)
 
 
 def _title_lines(column: Column, size: float) -> list[str]:
@@ -137,33 +118,33 @@ def _title_lines(column: Column, size: float) -> list[str]:
 
 
 def _rows(layout: _Layout, top: float) -> list[_Row]:
-    size, stacked, rows = layout.place.size, layout.is_stacked, []
+    size, stacked, count, rows = layout.place.size, layout.is_stacked, len(layout.lanes), list[_Row]()
     for number, (at, text) in enumerate(layout.ticks):
-        lines = _lines_under(layout, number) if stacked else ()
-        name = tuple(wrap(text, size, layout.names, 2, bold=stacked))
-        head = 1.25 * size * (len(name) + len(lines)) + 6 if stacked else 0.0
-        inner = _LANE * len(layout.lanes) + 8
+        lines = _lines_under(layout, number) if stacked else []
+        name = wrap(text, size, layout.names, 2, bold=stacked)
+        begin = top + (1.25 * size * (len(name) + len(lines)) + 6 if stacked else 0.0)
+        inner = _LANE * count + 8
         height = inner if stacked else max(1.25 * size * len(name) + 8, inner, 30 if layout.columns else 0)
-        rows.append(_Row(number, at, name, lines, head, height, top))
-        top += head + height
+        middle, pitch = begin + height / 2, min(_LANE, height / count)
+        lanes = [middle + pitch * (lane - (count - 1) / 2) for lane in range(count)]
+        rows.append(_Row(number, at, name, lines, top, (begin, begin + height), lanes))
+        top = begin + height
     return rows
 
 
-def _lines_under(layout: _Layout, number: int) -> tuple[tuple[Text, ...], ...]:
+def _lines_under(layout: _Layout, number: int) -> list[list[Text]]:
     """Return the columns and notes of a row as lines under its name."""
     place, lines, x = layout.place, list[list[Text]](), math.inf
     texts = [_cell(column, number, with_title=True) for column in layout.panel.columns]
     texts += [(note.text, "soft") for note in layout.panel.notes if note.y == layout.ticks[number][0]]
-    for text, tone in texts:
-        short = cut(text, place.size, place.width - 4)
-        wide = text_width(short, place.size)
-        if text and x + wide > place.right:
+    for text, tone in ((cut(text, place.size, place.width - 4), tone) for text, tone in texts if text):
+        wide = text_width(text, place.size)
+        if x + wide > place.right:
             x = place.left
             lines.append([])
-        if text:
-            lines[-1].append(Text(x, 0, short, place.size, _KINDS[tone]))
-            x += wide + 12
-    return tuple(map(tuple, lines))
+        lines[-1].append(Text(x, 0, text, place.size, _KINDS[tone]))
+        x += wide + 12
+    return lines
 
 
 def _cell(column: Column, number: int, with_title: bool = False) -> tuple[str, str]:
@@ -176,14 +157,14 @@ def _cell(column: Column, number: int, with_title: bool = False) -> tuple[str, s
 def _write_row(layout: _Layout, row: _Row) -> None:
     """Write the name of a row and its texts: above its lanes, or next to them."""
     sheet, place, size = layout.sheet, layout.place, layout.place.size
-    if row.head:
+    if layout.is_stacked:
         y = row.top + 2
         for i, line in enumerate(row.name, 1):
             sheet.text(Text(place.left, y + 1.25 * size * i, line, size, bold=True))
         for i, texts in enumerate(row.lines, len(row.name) + 1):
             sheet.text(*(replace(text, y=y + 1.25 * size * i) for text in texts))
         return
-    middle = row.top + row.height / 2
+    middle = (row.top + row.span[1]) / 2
     for i, line in enumerate(row.name):
         sheet.text(Text(place.left, middle + size * (0.36 + 1.2 * (i - (len(row.name) - 1) / 2)), line, size))
     for column, x in zip(layout.panel.columns, layout.columns, strict=True):
@@ -209,8 +190,8 @@ def _draw_grid(
     """Draw a grid at the ticks, and lines between rows."""
     panel, place, lines = layout.panel, layout.place, []
     if any(one.x and one.kind != "stack" for one in panel.series):
-        ticks = [at for at, _ in scales.ticks_along(panel.x, across, place.small, place.left, place.right)]
-        spans = [row.span for row in rows if row.head] or [whole]
+        ticks = [at for at, _ in frame.ticks_along(panel.x, place, across)]
+        spans = [row.span for row in rows if layout.is_stacked] or [whole]
         lines = [[(x, top), (x, bottom)] for top, bottom in spans for x in ticks]
         if len(rows) > 1 and not from_zero:
             lines += [[(place.left, row.top), (place.right, row.top)] for row in rows]
@@ -218,7 +199,7 @@ def _draw_grid(
 
 
 def _draw_lane(layout: _Layout, across: Scale, rows: Sequence[_Row], number: int) -> None:
-    heights = {row.at: row.lane(number, len(layout.lanes)) for row in rows}
+    heights = {row.at: row.lanes[number] for row in rows}
     reached: dict[float, float] = {}
     for one, look in layout.lanes[number]:
         with layout.sheet.group(look.colour):
@@ -243,9 +224,9 @@ def _draw_mark(layout: _Layout, one: ChartSeries, look: Look, i: int, across: Sc
     if end > begin:
         sheet.lines("v", [(begin, y), (end, y)])
     if low < across.low and math.isfinite(low):
-        sheet.path("b", arrow((across.begin, y), right=False), title)
+        sheet.path("b", f"M{px(across.begin)} {px(y)}l6 -3.5v7z", title)
     if high > across.high and math.isfinite(high):
-        sheet.path("b", arrow((across.end, y), right=True), title)
+        sheet.path("b", f"M{px(across.end)} {px(y)}l-6 -3.5v7z", title)
     if across.holds(one.x[i]):
         sheet.mark(mark_kind(one, look, i), look.shape, at, title)
         if one.names == "points" and i < len(one.labels) and one.labels[i]:
@@ -282,7 +263,7 @@ def _write_notes(layout: _Layout, across: Scale, rows: Sequence[_Row]) -> None:
             continue
         top, bottom = row.span
         room, x = Box(across.begin, top, across.end, bottom), across.held(note.x)
-        preferred = Text(x + 6, row.lane(0, len(layout.lanes)) + 0.36 * size, note.text, size, "soft")
+        preferred = Text(x + 6, row.lanes[0] + 0.36 * size, note.text, size, "soft")
         if field.is_free(preferred, room):
             layout.sheet.text(preferred)
             continue

@@ -1,7 +1,6 @@
 """A drawing under construction: SVG elements with classes instead of colours, and the texts placed so far."""
 
 import contextlib
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
@@ -20,11 +19,10 @@ RADIUS = 3.4
 
 
 class Sheet:
-    """A drawing of a given width; the height results from its contents."""
+    """A drawing, and its height, px."""
 
-    def __init__(self, width: float) -> None:
-        self.width = width
-        self.field = Field(Box(0, 0, width, math.inf))
+    def __init__(self) -> None:
+        self.height, self.field = 0.0, Field()
         self._parts: list[str] = []
 
     @contextlib.contextmanager
@@ -64,7 +62,8 @@ class Sheet:
         else:
             scale = radius / RADIUS
             self.path(kind, closed([(x + dx * scale, y + dy * scale) for dx, dy in SHAPES[shape]]), title)
-        self.field.marks.append(Box(x, y, x, y).grown(radius + 1))
+        around = radius + 1
+        self.field.marks.append(Box(x - around, y - around, x + around, y + around))
 
     def text(self, *texts: Text) -> None:
         """Write texts at their places, above everything else."""
