@@ -75,7 +75,7 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
     """Return a study from its text.
 
     Args:
-        stored: the text is of a stored run: version 0.2 used the name of a test instead of `predicted = true`.
+        stored: the text is of a stored run; old names in it are replaced without a note.
 
     Raises:
         Refusal: no TOML, a missing, unknown or invalid key, or an unknown name.
@@ -84,10 +84,6 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
     changes = replace_old_names(table)
     if not stored:
         renamed.warn(changes)
-    measures = table.get("measures")
-    for measure in measures.values() if stored and isinstance(measures, dict) else ():
-        if isinstance(measure, dict) and isinstance(measure.get("predicted"), str):
-            measure["predicted"] = bool(measure["predicted"])
     if mistake := _broken_kind(table):
         raise _refusal(name, text, mistake)
     try:

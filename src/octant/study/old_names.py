@@ -8,6 +8,8 @@ from octant.renamed import Replacement
 
 _AXIS_VALUE = ("at", "to_at", "versus_at", "whole_at")
 """Keys of tests that name a value of an axis."""
+_PREDICTED_TESTS = ("", "hpl", "ptrans", "randomaccess", "gfft", "random-ring")
+"""Values of `predicted` in version 0.2: the test of HPC Challenge, or none."""
 
 
 def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
@@ -21,6 +23,7 @@ def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
     measures = dict(_named_tables(table.get("measures")))
     for measure in measures.values():
         changes += renamed.replace_workload(measure, workloads.resolve)
+        changes += _replace_predicted(measure)
         if isinstance(name := measure.get("workload"), str):
             every.append(name)
             changes += [*renamed.replace_knobs([name], measure), *renamed.replace_metric(name, measure)]
@@ -38,6 +41,15 @@ def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
     if axis_values:
         _replace_axis_values(table.get("findings"), axis_values)
     return changes
+
+
+def _replace_predicted(measure: dict[str, Any]) -> list[Replacement]:
+    """Replace the name of a test of HPC Challenge, which version 0.2 required, by `predicted = true`."""
+    old = measure.get("predicted")
+    if not isinstance(old, str) or old not in _PREDICTED_TESTS:
+        return []
+    measure["predicted"] = bool(old)
+    return [Replacement(f'predicted = "{old}"', f"predicted = {str(bool(old)).lower()}")]
 
 
 def _named_tables(value: object) -> Iterator[tuple[str, dict[str, Any]]]:
