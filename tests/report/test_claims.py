@@ -65,8 +65,8 @@ def in_page(found: Summary) -> str:
 
 
 LEGEND = {
-    1: "of one launch what was seen within it, at {at}:46; launches were not repeated",
-    2: "of two launches both values, no interval, between {at}:46 and {at}:47",
+    1: "range within one launch, at {at}:46; launches were not repeated",
+    2: "no interval: both values of two launches, between {at}:46 and {at}:47",
     3: "95 % interval for the median over the launches that count, between {at}:46 and {at}:48",
     6: "95 % interval for the median over the launches that count, between {at}:46 and {at}:51",
 }
@@ -91,7 +91,7 @@ def test_a_terminal_row_says_its_launches_and_the_table_what_each_kind_of_ends_i
     rows = [line for line in page.splitlines() if line.startswith("  Double, 512-bit")]
     assert [re.search(r"… \S+ +(\d)\b", row)[1] for row in rows] == ["1", "6"]  # type: ignore[index]
     legend = page[page.index("95 % interval for") :]
-    assert "of one launch what was seen within it" in legend
+    assert "range within one launch" in legend
     assert "95 % interval for" in legend
     assert "two launches" not in legend
 

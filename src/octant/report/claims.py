@@ -257,8 +257,8 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
     texts = {
         "median": f"95 % interval for the median over the launches that count, {when}",
         "share": f"95 % interval for the share of the time of all launches that count, {when}",
-        "two values": f"of two launches both values, no interval, {when}",
-        "one launch": f"of one launch what was seen within it, {when}; launches were not repeated",
+        "two values": f"no interval: both values of two launches, {when}",
+        "one launch": f"range within one launch, {when}; launches were not repeated",
     }
     return [text for kind, text in texts.items() if kind in kinds]
 

@@ -6,7 +6,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from octant import registry, renamed, untrusted
+from octant import catalogue, registry, renamed, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
@@ -66,8 +66,11 @@ def source_text(name: str) -> tuple[str, str]:
         return name, path_of(name).read_text(encoding="utf-8")
     path = Path(name)
     if not untrusted.exists(path):
-        why = "neither a file nor a study that comes with Octant"
-        raise StudyError(f"cannot find the study {name!r} ({why}); {suggestion(name, names(), 'octant study list')}")
+        why, hint = "neither a file nor a study that comes with Octant", suggestion(name, names(), "octant study list")
+        finding = catalogue.findings().get(name)
+        if finding and finding.study in names():
+            why, hint = f"it is a finding of the study {finding.study}", f"try octant study show {finding.study}"
+        raise StudyError(f"cannot find the study {name!r} ({why}); {hint}")
     return path.stem, untrusted.read_text(path, "study", MOST_BYTES)
 
 
