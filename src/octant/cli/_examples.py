@@ -125,7 +125,8 @@ _OF_COMMANDS = {
         Example("octant place --place 2x1,order=scatter", "draw two ranks that are far apart"),
         Example("octant place --place 2x1 --for slurm,openmpi", "print options for two launchers"),
         Example(
-            "octant place --place 4x1,order=scatter --on 'pack:2 core:8' --for slurm", "for a machine with two packages"
+            "octant place --place 4x1,order=scatter --on 'pack:2 core:8 pu:1' --for slurm",
+            "for a machine with two packages",
         ),
         Example("octant place --from 'srun -n 2 -c 1 ./program'", "show what these options do on this machine"),
     ),
