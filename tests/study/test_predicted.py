@@ -163,7 +163,7 @@ def test_a_level_has_knobs_of_one_measure_and_a_measure_its_least_ranks() -> Non
     ("old", "new", "why"),
     [
         ("a = {}", "a = { measures = { n = { bytes = '1' } } }", "no measure 'n'"),
-        ('workload = "stream"', 'workload = "stream"\npredicted = "linpack"', "predicted"),
+        ('workload = "stream"', 'workload = "stream"\npredicted = 1', "predicted"),
         ('workload = "stream"', 'workload = "stream"\npredicted = true', "does not declare a step and its scaling"),
     ],
 )

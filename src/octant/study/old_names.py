@@ -8,8 +8,6 @@ from octant.renamed import Replacement
 
 _AXIS_VALUE = ("at", "to_at", "versus_at", "whole_at")
 """Keys of tests that name a value of an axis."""
-_PREDICTED_TESTS = ("", "hpl", "ptrans", "randomaccess", "gfft", "random-ring")
-"""Values of `predicted` in version 0.2: the test of HPC Challenge, or none."""
 
 
 def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
@@ -44,9 +42,9 @@ def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
 
 
 def _replace_predicted(measure: dict[str, Any]) -> list[Replacement]:
-    """Replace the name of a test of HPC Challenge, which version 0.2 required, by `predicted = true`."""
+    """Replace the name of a test, which version 0.2 required, by `predicted = true`."""
     old = measure.get("predicted")
-    if not isinstance(old, str) or old not in _PREDICTED_TESTS:
+    if not isinstance(old, str):
         return []
     measure["predicted"] = bool(old)
     return [Replacement(f'predicted = "{old}"', f"predicted = {str(bool(old)).lower()}")]
