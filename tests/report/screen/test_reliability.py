@@ -111,6 +111,8 @@ def test_a_wrong_answer_and_an_unclear_one_come_first() -> None:
     assert said(wrong)["Checks"] == ("6 of 6 checks failed", "No performance is reported for Loop, 1 core.")
     wide = summary_of(rates(spread(90e9, 0.5)))
     assert reliability(wide, tiles(wide)).text.startswith("Peak could not be measured.")
+    twice = [replace(tile, name=f"{size}, 1 core") for tile in tiles(wide)[:1] for size in ("16 KiB", "64 KiB")]
+    assert reliability(wide, twice).text.startswith("2 figures could not be measured.")
 
 
 def test_a_good_run_says_so_in_one_line_each() -> None:
