@@ -79,11 +79,13 @@ def remedy_for_writing(error: OSError) -> str:
 def near(word: str, known: Iterable[str]) -> list[str]:
     """Return the words of a closed list that resemble this one, the nearest first; at most three.
 
+    A word that differs only in case is the only one.
     If none resembles it, those that contain it: `page` of `page-size`.
     """
     known = list(known)
     holding = [one for one in known if len(word) > 2 and word.lower() in one.lower()]
-    return difflib.get_close_matches(word[:100], known, n=3, cutoff=0.7) or holding[:3]
+    same = [one for one in known if one.lower() == word.lower()]
+    return same or difflib.get_close_matches(word[:100], known, n=3, cutoff=0.7) or holding[:3]
 
 
 def suggestion(word: str, known: Iterable[str], listed_by: str = "") -> str:

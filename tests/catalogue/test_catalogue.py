@@ -191,3 +191,15 @@ def test_a_spoiled_table_is_refused_by_file_and_key(tmp_path: Path, about: str, 
     (tmp_path / "t.csv").write_text(rows)
     with pytest.raises(catalogue.CatalogueError, match=message):
         catalogue.read_result(tmp_path / "t.toml", tmp_path / "t.csv")
+
+
+def test_findings_are_found_by_words_in_any_order_and_case() -> None:
+    found, is_entry = published.find("findings", ("memory", "BANDWIDTH"))
+    assert not is_entry
+    assert 1 < len(found) < len(catalogue.findings())
+    assert "p7-l3-scales-with-cores" in {one.id for one in found if isinstance(one, catalogue.Finding)}
+    assert published.find("findings", ("p7-l3-scales-with-cores",)) == (
+        [catalogue.findings()["p7-l3-scales-with-cores"]], True,
+    )  # fmt: skip
+    assert len(published.find("findings", ())[0]) == len(catalogue.findings())
+    assert "octant study show l3-locality" in published.entry_text(catalogue.findings()["p7-l3-scales-with-cores"])

@@ -66,7 +66,7 @@ def in_page(found: Summary) -> str:
 
 LEGEND = {
     1: "range within one launch, at {at}:46; the launch was not repeated",
-    2: "both values of two launches, no interval, between {at}:46 and {at}:47",
+    2: "no interval: both values of two launches, between {at}:46 and {at}:47",
     3: "95 % interval for the median of the valid launches, between {at}:46 and {at}:48",
     6: "95 % interval for the median of the valid launches, between {at}:46 and {at}:51",
 }

@@ -105,7 +105,10 @@ class LossCounts:
     def text(self) -> str:
         """`390 of 461 measurements lost over half of their time; they are excluded`."""
         if self.lost and self.lost == self.shown == self.every:
-            return f"all {self.every} measurements lost over half of their time, so all are shown"
+            if self.every == 1:
+                return "the only measurement lost over half of its time, but is shown"
+            every, all_ = ("both", "both") if self.every == 2 else (f"all {self.every}", "all")
+            return f"{every} measurements lost over half of their time, so {all_} are shown"
         return f"{self.lost} of {self.every} measurements lost over half of their time; {self.treatment}"
 
     @property

@@ -124,6 +124,10 @@ _OF_COMMANDS = {
     "place": (
         Example("octant place --place 2x1,order=scatter", "draw two ranks that are far apart"),
         Example("octant place --place 2x1 --for slurm,openmpi", "print options for two launchers"),
+        Example(
+            "octant place --place 4x1,order=scatter --on 'pack:2 core:8 pu:1' --for slurm",
+            "for a machine with two packages",
+        ),
         Example("octant place --from 'srun -n 2 -c 1 ./program'", "show what these options do on this machine"),
     ),
     "where": (
@@ -138,6 +142,7 @@ _OF_COMMANDS = {
     "catalogue": (
         Example("octant catalogue", "show the number of entries of each kind"),
         Example("octant catalogue findings", "list published findings"),
+        Example("octant catalogue findings memory bandwidth", "list those that contain both words"),
         Example("octant catalogue machines power575", "show one entry with its source"),
     ),
     "study": (
@@ -150,7 +155,7 @@ _OF_COMMANDS = {
         Example("octant study list --json", "the same as JSON"),
     ),
     "study show": (
-        Example("octant study show page-size", "show the question and what is testable here"),
+        Example("octant study show page-size", "show the question, what is testable here, and the study file"),
         Example("octant study show ./mine.toml", "show your own study file"),
     ),
     "study run": (
@@ -172,7 +177,7 @@ _OF_COMMANDS = {
         Example("octant model list --json", "the same as JSON"),
     ),
     "model show": (
-        Example("octant model show bgp", "show nodes, switches and cables"),
+        Example("octant model show bgp", "show nodes, switches, cables and the network file"),
         Example("octant model show examples/networks/fabric.ibnet", "show the devices of an InfiniBand fabric"),
     ),
     "model scale": (

@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.registry import Broken
 
 MOST_IN_ONE_LIST = 8
@@ -75,6 +75,8 @@ class PageGroup(TyperGroup):
             files = " and ".join(one.reason for one in self.unusable)
             why = f"no such command; these command modules cannot be loaded: {files}"
             raise Refusal(f"cannot run octant {args[0]!r} ({why}); correct or remove these files, or try octant --help")
+        if ctx.parent is None and args and self.get_command(ctx, args[0]) is None:
+            _suggest_run(args[0])
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -103,6 +105,15 @@ class PageGroup(TyperGroup):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples of a group below `octant`."""
         _write_examples(ctx, formatter)
+
+
+def _suggest_run(word: str) -> None:
+    """Refuse a word that is not a command but the name of a workload."""
+    from octant.workloads import workloads
+
+    for name in workloads():
+        if word in (name, name.rpartition("/")[2]):
+            raise Refusal(f"no such command: {word}; to measure this workload, try octant run {word}", Exit.WRONG_WORD)
 
 
 def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:

@@ -15,7 +15,10 @@ def register(app: typer.Typer) -> None:
 
 def catalogue(
     kind: Annotated[str | None, typer.Argument(help="Kind: machines, results, findings or settings.")] = None,
-    name: Annotated[str | None, typer.Argument(metavar="[ID]", help="Show this entry in full.")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID|WORD]...", help="Show the entry with this id, or list those with all words."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show published machines, results, findings and settings."""
@@ -24,10 +27,10 @@ def catalogue(
     if kind is None:
         print(published.counts_json() if json else published.counts_text())
         return
-    found = published.entries(kind, name)
+    found, is_entry = published.find(kind, words or ())
     if json:
         print(published.as_json(found))
-    elif name is None:
-        print(published.list_text(kind, found))
-    else:
+    elif is_entry:
         print("\n\n".join(published.entry_text(entry) for entry in found))
+    else:
+        print(published.list_text(kind, found))

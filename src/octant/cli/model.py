@@ -108,11 +108,12 @@ def show(
 
     For output of `ibnetdiscover`, also print a network file.
     """
+    from octant.network.files import catalogue_path
     from octant.network.inventory import inventory
     from octant.report.network import answers as report
 
     found = inventory(network)
-    print(report.as_json(found) if json else report.inventory_text(found))
+    print(report.as_json(found) if json else report.inventory_text(found, catalogue_path(network)))
 
 
 def scale(

@@ -306,7 +306,10 @@ def _of_study(json: bool) -> Callable[[StoredRun], None]:
 
 
 def runs(store: StoreOption = None, json: JsonOption = False) -> None:
-    """List the runs of the store."""
+    """List the runs of the store.
+
+    Each run is a directory in `runs` of the store. To delete a run, delete its directory.
+    """
     from octant.cli._stored import report_damage
     from octant.report.tables import listing
     from octant.store import open_store

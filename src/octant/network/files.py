@@ -257,9 +257,9 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
             return replace(self, topology=self.topology.at_size(size))
         except MistakesError as error:
             reason = error.mistakes[0].reason
-            raise Refusal(
-                f"cannot build {self.name} with size {size} ({reason}); use another --size", Exit.WRONG_WORD
-            ) from error
+            unit = self.topology.size_word
+            hint = f"use another --size (the number of {unit})" if unit != "side" else "use another --size"
+            raise Refusal(f"cannot build {self.name} with size {size} ({reason}); {hint}", Exit.WRONG_WORD) from error
 
     def at_edge(self, edge: Literal["low", "high"]) -> "NetworkFile":
         """Return the network with every calibrated capacity at the low or high end of its range."""
@@ -356,6 +356,11 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
         if len(error.mistakes) > _MOST_MISTAKES:
             lines.append(f"and {len(error.mistakes) - _MOST_MISTAKES} more errors")
         raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
+
+
+def catalogue_path(name: str) -> Path | None:
+    """Return the file of a network of the catalogue; `None` for another name."""
+    return Path(str(resources.files("octant.catalogue") / "networks" / f"{name}.toml")) if name in names() else None
 
 
 def _of_catalogue(name: str) -> str:

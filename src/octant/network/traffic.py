@@ -202,7 +202,8 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    raise Refusal(f"unknown traffic pattern {name!r}; {suggestion(name, NAMES)}", Exit.WRONG_WORD)
+    hint = "did you mean uniform?" if name == "alltoall" else suggestion(name, NAMES)
+    raise Refusal(f"unknown traffic pattern {name!r}; {hint}", Exit.WRONG_WORD)
 
 
 def rank_flows(name: str, ranks: int, parameter: int = 1) -> Flows:

@@ -257,7 +257,7 @@ def legend(values: Iterable[Estimate | None]) -> list[str]:
     texts = {
         "median": f"95 % interval for the median of the valid launches, {when}",
         "share": f"95 % interval for the share of time in all valid launches, {when}",
-        "two values": f"both values of two launches, no interval, {when}",
+        "two values": f"no interval: both values of two launches, {when}",
         "one launch": f"range within one launch, {when}; the launch was not repeated",
     }
     return [text for kind, text in texts.items() if kind in kinds]

@@ -6,7 +6,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from octant import registry, renamed, untrusted
+from octant import catalogue, registry, renamed, untrusted
 from octant.failure import Exit, Refusal, suggestion
 from octant.registry import Broken, Entries
 from octant.study import checks, kinds
@@ -66,8 +66,11 @@ def source_text(name: str) -> tuple[str, str]:
         return name, path_of(name).read_text(encoding="utf-8")
     path = Path(name)
     if not untrusted.exists(path):
-        why = "neither a file nor a study that comes with Octant"
-        raise StudyError(f"cannot find the study {name!r} ({why}); {suggestion(name, names(), 'octant study list')}")
+        why, hint = "neither a file nor a study that comes with Octant", suggestion(name, names(), "octant study list")
+        finding = catalogue.findings().get(name)
+        if finding and finding.study in names():
+            why, hint = f"it is a finding of the study {finding.study}", f"try octant study show {finding.study}"
+        raise StudyError(f"cannot find the study {name!r} ({why}); {hint}")
     return path.stem, untrusted.read_text(path, "study", MOST_BYTES)
 
 
@@ -75,7 +78,7 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
     """Return a study from its text.
 
     Args:
-        stored: the text is of a stored run: version 0.2 used the name of a test instead of `predicted = true`.
+        stored: the text is of a stored run; old names in it are replaced without a note.
 
     Raises:
         Refusal: no TOML, a missing, unknown or invalid key, or an unknown name.
@@ -84,10 +87,6 @@ def parse(text: str, name: str, stored: bool = False) -> Study:
     changes = replace_old_names(table)
     if not stored:
         renamed.warn(changes)
-    measures = table.get("measures")
-    for measure in measures.values() if stored and isinstance(measures, dict) else ():
-        if isinstance(measure, dict) and isinstance(measure.get("predicted"), str):
-            measure["predicted"] = bool(measure["predicted"])
     if mistake := _broken_kind(table):
         raise _refusal(name, text, mistake)
     try:

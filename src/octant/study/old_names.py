@@ -21,6 +21,7 @@ def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
     measures = dict(_named_tables(table.get("measures")))
     for measure in measures.values():
         changes += renamed.replace_workload(measure, workloads.resolve)
+        changes += _replace_predicted(measure)
         if isinstance(name := measure.get("workload"), str):
             every.append(name)
             changes += [*renamed.replace_knobs([name], measure), *renamed.replace_metric(name, measure)]
@@ -38,6 +39,15 @@ def replace_old_names(table: Mapping[str, Any]) -> list[Replacement]:
     if axis_values:
         _replace_axis_values(table.get("findings"), axis_values)
     return changes
+
+
+def _replace_predicted(measure: dict[str, Any]) -> list[Replacement]:
+    """Replace the name of a test, which version 0.2 required, by `predicted = true`."""
+    old = measure.get("predicted")
+    if not isinstance(old, str):
+        return []
+    measure["predicted"] = bool(old)
+    return [Replacement(f'predicted = "{old}"', f"predicted = {str(bool(old)).lower()}")]
 
 
 def _named_tables(value: object) -> Iterator[tuple[str, dict[str, Any]]]:

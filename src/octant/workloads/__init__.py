@@ -14,6 +14,12 @@ from octant.workload import Workload
 
 FIRST_FAMILY = "node"
 """Family whose workloads have precedence if a short name exists in several families."""
+_COMMON_NAMES = {
+    "linpack": "hpl", "triad": "stream", "bandwidth": "stream", "dgemm": "gemm", "gups": "randomaccess",
+    "pingpong": "p2p", "fwq": "noise", "osnoise": "noise", "flops": "peakflops", "allreduce": "collective",
+    "alltoall": "collective", "barrier": "collective", "bcast": "collective",
+}  # fmt: skip
+"""Common names of benchmarks and loops, each with the workload to suggest."""
 NOT_INSTALLED = "this installation has no workload {}"
 
 
@@ -150,5 +156,7 @@ def full_name(name: str, known: Iterable[str]) -> str:
         if meant:
             raise LookupError(f"several workloads are called {name!r}; try {' or '.join(meant)}")
         offered = names if "/" in name else sorted({one.rpartition("/")[2] for one in names})
-        raise LookupError(f"no workload {name!r}; {suggestion(name, offered, 'octant workloads')}")
+        common = _COMMON_NAMES.get(name.lower())
+        hint = f"did you mean {common}?" if common in offered else suggestion(name, offered, "octant workloads")
+        raise LookupError(f"no workload {name!r}; {hint}")
     return meant[0]

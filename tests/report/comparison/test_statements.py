@@ -307,3 +307,9 @@ def test_runs_without_common_figures_are_distinguished_by_their_workloads() -> N
     before, after = summary_of(rates([90e9] * 6)), summary_of(messages({8: 1500.0}))
     found = compare(before, dataclasses.replace(after, run=dataclasses.replace(after.run, id="20261122-000001-bbbb")))
     assert statements.answer(found) == "No common figures: A measured fake/loop, B measured fake/message."
+
+
+def test_common_figures_that_are_not_measurable_are_not_called_absent() -> None:
+    before, after = summary_of(rates([90e9] * 6, passed=False)), summary_of(rates([90e9] * 6))
+    found = compare(before, dataclasses.replace(after, run=dataclasses.replace(after.run, id="20261122-000001-bbbb")))
+    assert statements.answer(found).startswith("1 common figure, but none is measurable in both runs")

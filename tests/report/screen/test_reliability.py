@@ -10,6 +10,7 @@ import pytest
 from fake_run import write_run
 from found_run import Cell, found_run, taken
 from octant.advice.findings import findings
+from octant.analysis.causes import LossCounts
 from octant.analysis.summary import Summary, summarise
 from octant.record import RankTimes
 from octant.report import claims
@@ -91,6 +92,9 @@ def test_measurements_that_do_not_count_are_counted() -> None:
     assert kept.startswith("4 of 8 measurements lost over half of their time; they are shown")
     none = said(lossy(0.6))["CPU time lost"][1]
     assert none == "all 6 measurements lost over half of their time, so all are shown"
+    few = [LossCounts(n, n, n).text for n in (1, 2)]
+    assert few[0] == "the only measurement lost over half of its time, but is shown"
+    assert few[1] == "both measurements lost over half of their time, so both are shown"
 
 
 def test_a_mean_is_not_called_a_maximum() -> None:
@@ -116,6 +120,8 @@ def test_a_wrong_result_and_an_unclear_one_come_first() -> None:
     assert said(wrong)["Checks"] == ("6 of 6 checks failed", "No performance is reported for Loop, 1 core.")
     wide = summary_of(rates(spread(90e9, 0.5)))
     assert reliability(wide, tiles(wide)).text.startswith("Peak could not be measured.")
+    twice = [replace(tile, name=f"{size}, 1 core") for tile in tiles(wide)[:1] for size in ("16 KiB", "64 KiB")]
+    assert reliability(wide, twice).text.startswith("2 figures could not be measured.")
 
 
 def test_a_good_run_says_so_in_one_line_each() -> None:

@@ -109,6 +109,8 @@ def answer(found: Comparisons) -> str:
     if 0 < len(programs := program_sentences(found)) <= MOST_IN_ANSWER:
         return " ".join(programs)
     if not found.compared:
+        if common := sum(not one.is_alone for one in found.figures):
+            return _TEXTS.line("nothing_comparable", common)
         measured = [sorted({clean(request.subject.name) for request in run.requests}) for run in found.runs]
         return _TEXTS.line("nothing_common", *measured)
     margin, rows = percent(found.margin), ordered(found)

@@ -121,7 +121,7 @@ def _group_text(group: Sequence[Setting], width: int) -> str:
         value = f"{setting.value}: " if setting.value else ""
         source = f"({documents()[setting.document].title}, {setting.where})"
         texts = [value + setting.effect, setting.when.strip("-"), setting.note and f"({setting.note})", source]
-        rows.append(row("" if number else "formerly", " ".join(filter(None, texts)), width))
+        rows.append(row("" if number else "published", " ".join(filter(None, texts)), width))
     return "\n".join([*rows, today_text(group, width)])
 
 

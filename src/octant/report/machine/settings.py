@@ -27,7 +27,7 @@ def list_text(inventory: Inventory | None) -> str:
     libraries, width = ("mpich", "openmpi") if inventory is None else (inventory.library,), text_width()
     lines = []
     for knob in knobs():
-        named = [("once", [one.name for one in knob.originals])]
+        named = [("older", [one.name for one in knob.originals])]
         for library in libraries:
             held = [one for one in knob.equivalents if one.library == library and not one.inert]
             here = [one for one in held if inventory is None or presence(one, inventory).startswith("present")]
@@ -172,7 +172,7 @@ def _versions(one: Equivalent) -> str:
 
 def _knob_text(knob: MpiKnob, inventory: Inventory | None) -> str:
     head = [knob.name, f"  {knob.meaning}", f"  Does it still matter? {knob.matters}."]
-    head += [f"  formerly: {one.name} {_system_text(one.system, one.default)}" for one in knob.originals]
+    head += [f"  older name: {one.name} {_system_text(one.system, one.default)}" for one in knob.originals]
     lines = [paragraph(line, text_width(), rest="    ") for line in head]
     rows = []
     for one in knob.equivalents:
@@ -200,7 +200,7 @@ def neutral_text(setting: neutral.NeutralSetting, library: neutral.Library | Non
         row("meaning", setting.meaning, width),
         row("values", setting.allowed(), width),
         command(f"octant run p2p --mpi {setting.name}={example(setting)}", width, "with Octant"),
-        row("formerly", ", ".join(dict.fromkeys(names)), width),
+        row("older names", ", ".join(dict.fromkeys(names)), width),
         "" if shown else row("", f"No variable of {title} is known for it.", width),
     ]
     words = legend((one.proof for one in shown if not one.cannot), width)

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -219,14 +220,19 @@ def networks_text(networks: Sequence[NetworkFile]) -> str:
     return text_table(("=network", "topology", ">nodes", "routing", "published", "description"), rows)
 
 
-def inventory_text(found: NetworkInventory) -> str:
-    """Return nodes, switches and cables; for a fabric also the devices without traffic and the lines of the dump."""
+def inventory_text(found: NetworkInventory, path: Path | None = None) -> str:
+    """Return nodes, switches and cables; for a fabric also the devices without traffic and the lines of the dump.
+
+    Args:
+        path: file of a network of the catalogue, to copy.
+    """
     rows = [
         (c.name, f"{c.cables:,}", si_text(c.bytes_per_s, "B/s") if c.bytes_per_s is not None else "no limit")
         for c in found.classes
     ]
     apart = [(one.kind, f"{one.count:,}", one.reason) for one in (found.fabric.apart if found.fabric else ())]
     return fill(
-        "network/answers", "inventory", n=found, classes=text_table(("class", ">cables", ">one direction"), rows),
+        "network/answers", "inventory", n=found, path=path,
+        classes=text_table(("class", ">cables", ">one direction"), rows),
         apart=text_table(("devices without traffic", ">count", "reason"), apart) if apart else "",
     )  # fmt: skip

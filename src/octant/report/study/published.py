@@ -12,6 +12,7 @@ from octant import catalogue
 from octant.failure import Exit, Refusal, suggestion
 from octant.report.machine.counterparts import legend, today_text
 from octant.report.terminal import render, text_width
+from octant.study import file
 from octant.untrusted import InputTable
 
 
@@ -61,6 +62,28 @@ def entries(kind: str, name: str | None = None) -> list[InputTable]:
     return found
 
 
+def find(kind: str, words: Sequence[str]) -> tuple[list[InputTable], bool]:
+    """Return entries of a kind, and whether the only word is their id.
+
+    Args:
+        kind: of the catalogue.
+        words: an id, or words that a row of the list must contain; the case is ignored. Without words, all entries.
+
+    Raises:
+        Refusal: no such kind, or no entry with this id or these words; the message names the nearest.
+    """
+    every = entries(kind)
+    row = _KINDS[kind].row
+    if len(words) == 1 and any(row(entry)[0] == words[0] for entry in every):
+        return entries(kind, words[0]), True
+    found = [entry for entry in every if all(word.lower() in " ".join(row(entry)).lower() for word in words)]
+    if not found:
+        if len(words) == 1:
+            entries(kind, words[0])
+        raise Refusal(f"cannot find {' '.join(words)!r} among the {kind}; use fewer words", Exit.WRONG_WORD)
+    return found, False
+
+
 def as_json(found: Iterable[InputTable]) -> str:
     """Return entries as JSON."""
     return json.dumps([catalogue.members(entry) for entry in found], indent=2, ensure_ascii=False)
@@ -104,6 +127,8 @@ def entry_text(entry: InputTable) -> str:
             text = _document(value) if key == "document" else _value_text(value)
             if text:
                 table.add_row(key.replace("_", " "), text)
+    if isinstance(entry, catalogue.Finding) and entry.study in file.names():
+        table.add_row("try", f"octant study show {entry.study}")
     if not isinstance(entry, catalogue.Setting):
         return render(table)
     width = text_width()

@@ -84,7 +84,8 @@ def show_text(name: str, machine: Machine) -> str:
         measures=[(measure, _measure_text(study, measure)) for measure in study.measures],
         reasons=Counter(plan.absent.values()) if plan else {}, programs=command_lines(requests),
         permissions=[(quoted(one.word), quoted(one.what)) for one in permissions(requests)],
-        findings=[(id_, why[0] if why else "") for id_, why in missing],
+        findings=list(dict.fromkeys((id_, why[0] if why else "") for id_, why in missing)),
+        path=file.path_of(name) if name in file.names() else "",
     )  # fmt: skip
 
 
