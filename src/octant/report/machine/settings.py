@@ -14,7 +14,7 @@ from octant.mpi.current import find as find_current
 from octant.mpi.current import find_words, has_words, join_words, suggest
 from octant.mpi.inventory import Inventory
 from octant.mpi.knobs import TITLES, Equivalent, MpiKnob, Problem, find, knobs, presence
-from octant.report.machine.counterparts import command, found_text, indent, legend, names_of, paragraph, row
+from octant.report.machine.counterparts import found_text, names_of, paragraph, settings_text
 from octant.report.machine.current import current_json, current_text, libraries_text, table_text, words_text
 from octant.report.tables.layout import text_table
 from octant.report.terminal import text_width
@@ -193,19 +193,11 @@ def neutral_text(setting: neutral.NeutralSetting, library: neutral.Library | Non
     shown = setting.maps
     if library is not None:  # with any transport
         shown = tuple(one for one in shown if one.holds(replace(library, path=one.path, device=one.device)))
-    names = [one.name for one in published() if one.neutral.partition("=")[0] == setting.name]
-    title = library.title if library else "any library"
-    rows = [
-        setting.name,
-        row("meaning", setting.meaning, width),
-        row("values", setting.allowed(), width),
-        command(f"octant run p2p --mpi {setting.name}={example(setting)}", width, "with Octant"),
-        row("once", ", ".join(dict.fromkeys(names)), width),
-        "" if shown else row("", f"No variable of {title} is known for it.", width),
-    ]
-    words = legend((one.proof for one in shown if not one.cannot), width)
-    blocks = ["\n".join(filter(None, rows)), "\n".join(_neutral_row(one, width) for one in shown), words]
-    return "\n\n".join(filter(None, blocks))
+    names = dict.fromkeys(one.name for one in published() if one.neutral.partition("=")[0] == setting.name)
+    return settings_text(
+        "neutral", width, setting=setting, shown=shown, names=names, example=example(setting),
+        title=library.title if library else "any library",
+    )  # fmt: skip
 
 
 def example(setting: neutral.NeutralSetting) -> str:
@@ -216,24 +208,6 @@ def example(setting: neutral.NeutralSetting) -> str:
         return max(refusals, key=lambda word: [*refusals[word], True].index(True))
     usual = {"names": "eth0", "algorithm": "allreduce:ring", "seconds": "1s"}
     return old[0] if old else usual.get(setting.kind, str(max(2, setting.least)))
-
-
-def _neutral_row(one: neutral.LibraryMapping, width: int) -> str:
-    """Return evidence, library, version and transport; the variables; and what is not possible."""
-    if one.cannot:
-        return row("cannot", f"{one.where}: {one.cannot}", width)
-    formulas = {"text": "the value", "word": "the algorithm"}
-    texts = []
-    for name, formula in one.set.items():
-        value = formulas.get(formula, formula.removesuffix(" or more").replace(" at least", ", at least"))
-        texts.append(f"{name} = {value}")
-    for word, variables in one.words.items():
-        values = " ".join(f"{name}={value}" for name, value in variables.items()) or "nothing, it is the default"
-        texts.append(f"{word}: {values}")
-    before = " " * (indent(width) + 2)
-    lines = [row(one.proof, f"{one.where}: {one.note}" if one.note else one.where, width)]
-    lines += [paragraph(text, width, before, before + "  ") for text in texts]
-    return "\n".join([*lines, *(row("cannot", f"{word}: {why}", width) for word, why in one.cannot_words.items())])
 
 
 def problems_text(problems: tuple[Problem, ...], inventory: Inventory, checked: int) -> str:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from octant import catalogue
 from octant.failure import Exit, Refusal, suggestion
-from octant.report.machine.counterparts import legend, today_text
+from octant.report.machine.counterparts import today_text
 from octant.report.terminal import render, text_width
 from octant.untrusted import InputTable
 
@@ -106,9 +106,7 @@ def entry_text(entry: InputTable) -> str:
                 table.add_row(key.replace("_", " "), text)
     if not isinstance(entry, catalogue.Setting):
         return render(table)
-    width = text_width()
-    parts = (render(table), today_text([entry], width), legend((c.verified for c in entry.counterparts), width))
-    return "\n\n".join(parts).rstrip()
+    return f"{render(table)}\n\n{today_text(entry, text_width())}"
 
 
 def _result_text(result: catalogue.Result) -> str:
