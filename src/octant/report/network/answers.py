@@ -17,9 +17,8 @@ from octant.network.predictions import Prediction
 from octant.network.scale import ScalePoint, ScalingCurve
 from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
 from octant.report.segments import segment_facts
-from octant.report.tables.layout import fill, rate_text, text_table
+from octant.report.tables.layout import fill
 from octant.simulate.run_calibration import Evidence, StoreCalibration
-from octant.units import percent_text, si_text
 
 CALIBRATED = "*"
 """Mark of a published point with which the model was calibrated."""
@@ -54,79 +53,42 @@ def curve_json(curve: ScalingCurve) -> str:
 
 def curve_text(curve: ScalingCurve) -> str:
     """Return a row for each size: the rate with its range, what limits it, the next solver and the published value."""
-    columns = (">model", ">range", "limited by", ">headroom", ">next solver", ">published", ">error")
-    rows = [
-        (
-            p.size, rate_text(p.rate_per_s, "", 4), range_text(p, "") if p.high_per_s > p.low_per_s else "",
-            limit_text(p), f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
-            rate_text(p.bound.rate_per_s, "") if p.bound else "", published_text(p, ""), error_text(p),
-        )
-        for p in curve.points
-    ]  # fmt: skip
-    unit = curve.points[0].unit if curve.points else ""
-    table = text_table((f">{curve.size_word}", *columns), rows)
-    return fill("network/answers", "curve", c=curve, unit=unit, table=table, calibrated=CALIBRATED)
+    return fill("network/answers", "curve", c=curve, calibrated=CALIBRATED)
 
 
 def range_text(point: ScalePoint, unit: str) -> str:
     """Return the range that the calibration allows."""
-    return " … ".join(rate_text(value, unit) for value in (point.low_per_s, point.high_per_s))
+    return fill("network/answers", "range", p=point, unit=unit)
 
 
 def limit_text(point: ScalePoint) -> str:
     """Return the class of links that limits a point, with the resource."""
-    return f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck
+    return fill("network/answers", "limit", p=point)
 
 
 def error_text(point: ScalePoint) -> str:
     """Return the error of the model against the published value."""
-    return f"{100 * point.error:+.1f} %" if point.error is not None else ""
+    return fill("network/answers", "error", p=point)
 
 
 def published_text(point: ScalePoint, unit: str) -> str:
     """Return the published value, marked if the model was calibrated with it."""
-    if point.published is None:
-        return ""
-    return si_text(point.published.value, unit) + f" {CALIBRATED}" * bool(point.published.calibrated)
+    return fill("network/answers", "published", p=point, unit=unit, calibrated=CALIBRATED)
 
 
 def answer_text(answer: Prediction) -> str:
     """Return the rate, and the limit of each class of links; loads are per unit of a sender or of the largest flow."""
-    unit = f"{answer.unit}/s"
-    columns = ("class", ">load", ">capacity", ">limit if only this class", ">headroom", ">links", "tightest link")
-    rows = [
-        (
-            b.link_class, f"{b.load / answer.units_each:.4g}", si_text(b.capacity_per_s, unit),
-            si_text(b.rate_per_s, unit), f"× {b.headroom:.3g}" if math.isfinite(b.headroom) else "", b.links, b.link,
-        )
-        for b in answer.bottlenecks
-    ]  # fmt: skip
-    return fill("network/answers", "prediction", a=answer, table=text_table(columns, rows))
+    return fill("network/answers", "prediction", a=answer)
 
 
 def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> str:
     """Return an answer with the sources of the load on its tightest link, and the gain from faster links."""
-    causes = [(percent_text(one.part), one.relation, one.hop, one.job) for one in explanation.causes[:_MOST_CAUSES]]
-    rows = [(one.link_class, f"{one.elasticity:.2f}", f"× {one.rate_if_doubled:.3g}") for one in gains]
-    return fill(
-        "network/answers", "explanation", e=explanation, answer=answer_text(explanation.answer),
-        causes=text_table((">share", "between", ">hop", ">job"), causes),
-        gains=text_table(("class", ">% rate per % capacity", ">gain if doubled"), rows),
-    )  # fmt: skip
+    return fill("network/answers", "explanation", e=explanation, gains=gains, most=_MOST_CAUSES)
 
 
 def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str:
     """Return two machines side by side, a row for each size."""
-    cells = [
-        (
-            row.size, *(rate_text(v, "", 4) for v in (row.first_per_s, row.second_per_s)),
-            "" if row.ratio is None else f"{row.ratio:.3f}", row.first_bottleneck, row.second_bottleneck,
-        )
-        for row in rows
-    ]  # fmt: skip
-    head = (">size", f">{first}", f">{second}", ">ratio", f"{first} limited by", f"{second} limited by")
-    notes = [f"{row.size}: {note}" for row in rows for note in row.notes]
-    return "\n".join([rows[0].unit if rows else "", text_table(head, cells), *notes])
+    return fill("network/answers", "differences", first=first, second=second, rows=rows)
 
 
 def change_text(change: RequiredChange, unit: str) -> str:
@@ -157,23 +119,14 @@ def recovery_text(recovery: Recovery) -> str:
 
 def calibration_text(fit: Calibration) -> str:
     """Return fitted capacities with their ranges."""
-    rows = [
-        (
-            p.link_class, si_text(p.value, "/s", 4),
-            *(si_text(v, "/s", 4) if 0 < v < math.inf else "open" for v in (p.low, p.high)),
-            "" if p.determined else "not determined",
-        )
-        for p in fit.parameters
-    ]  # fmt: skip
-    return fill("network/calibration", "fit", f=fit, table=text_table(("class", ">value", ">low", ">high", ""), rows))
+    return fill("network/calibration", "fit", f=fit)
 
 
 def store_calibration_text(found: StoreCalibration) -> str:
     """Return what a run measured, the resulting capacities and start-up times, and lines for a network file."""
     pairs = list(zip(found.evidence, found.fits, strict=True))
     evidence = [
-        fill("network/calibration", "evidence", e=e, fit=calibration_text(fit), segments=segment_facts(e.segments))
-        for e, fit in pairs
+        fill("network/calibration", "evidence", e=e, fit_=fit, segments=segment_facts(e.segments)) for e, fit in pairs
     ]
     lines = [row for one, fit in pairs for row in _capacity_lines(found, one, fit)]
     lines += _message_lines(found) if lines else []
@@ -213,20 +166,9 @@ def _message_lines(found: StoreCalibration) -> list[str]:
 
 def networks_text(networks: Sequence[NetworkFile]) -> str:
     """Return the catalogue of networks, a row for each."""
-    rows = [
-        (n.name, n.topology.kind, n.topology.nodes(), n.routing.name, ", ".join(n.published), n.title) for n in networks
-    ]
-    return text_table(("=network", "topology", ">nodes", "routing", "published", "description"), rows)
+    return fill("network/answers", "networks", networks=networks)
 
 
 def inventory_text(found: NetworkInventory) -> str:
     """Return nodes, switches and cables; for a fabric also the devices without traffic and the lines of the dump."""
-    rows = [
-        (c.name, f"{c.cables:,}", si_text(c.bytes_per_s, "B/s") if c.bytes_per_s is not None else "no limit")
-        for c in found.classes
-    ]
-    apart = [(one.kind, f"{one.count:,}", one.reason) for one in (found.fabric.apart if found.fabric else ())]
-    return fill(
-        "network/answers", "inventory", n=found, classes=text_table(("class", ">cables", ">one direction"), rows),
-        apart=text_table(("devices without traffic", ">count", "reason"), apart) if apart else "",
-    )  # fmt: skip
+    return fill("network/answers", "inventory", n=found)

@@ -13,13 +13,13 @@ from octant.network.noise import operation_delay
 from octant.report.network.answers import CALIBRATED, as_json, plain
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render, screen_columns
-from octant.units import bytes_text, percent_text, si_scale, si_text
+from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.benchmarks.described import OnSystem, System
-    from octant.network.collectives import Collective, Timing
+    from octant.network.collectives import Collective
     from octant.network.files import NetworkFile
     from octant.network.loads import LoadMap
     from octant.network.noise import Interruption
@@ -98,46 +98,23 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
 
 def opinion_text(found: SimulatorComparison) -> str:
     """Return the times of Octant and SimGrid with their CPU times."""
-    rows = [
-        (f"Octant ({found.solver})", si_text(found.model_s, "s", 4), si_text(found.model_cpu_s, "s")),
-        (found.simgrid, si_text(found.simgrid_s, "s", 4), si_text(found.simgrid_cpu_s, "s")),
-    ]
-    return fill("network/times", "opinion", o=found, table=text_table(("", ">time", ">CPU time"), rows))
+    return fill("network/times", "opinion", o=found)
 
 
 def on_model_text(found: OnModel) -> str:
     """Return a workload's figures in simulated time, and the bounds of its routes."""
-    rows = [
-        (
-            " ".join(f"{knob}={value}" for knob, value in one.knobs.items()), one.metric,
-            *(si_text(value, one.unit, 4) if value is not None else "" for value in (one.value, one.alone)),
-            "passed" if one.passed else "WRONG",
-        )
-        for one in found.figures
-    ]  # fmt: skip
-    table = text_table(("", "metric", ">simulated", ">route without contention", "check"), rows)
-    return fill("network/times", "on_model", m=found, table=table)
+    return fill("network/times", "on_model", m=found)
 
 
 def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) -> str:
     """Return time steps of an application, a row for each number of ranks."""
-    rows = [
-        (
-            one.ranks, one.nodes, *(si_text(s, "s") for s in (one.compute_s, one.halo_s, one.reduction_s)),
-            f"{si_text(one.overlapped_s, 's')} … {si_text(one.together_s, 's')}",
-            " … ".join(percent_text(part) for part in one.efficiency), one.limited_by,
-        )
-        for one in times
-    ]  # fmt: skip
-    times_of = (">computing", ">halos", ">reductions", ">time per step", ">share of computing")
     algorithms = []
     for number, reduction in enumerate(step.reductions):
         ranks: dict[str, list[int]] = {}
         for one in times:
             ranks.setdefault(one.algorithms[number], []).append(one.ranks)
         algorithms.append((reduction, ranks))
-    table = text_table((">ranks", ">nodes", *times_of, "halos load"), rows)
-    return fill("network/times", "steps", network=network, s=step, table=table, algorithms=algorithms)
+    return fill("network/times", "steps", network=network, s=step, times=times, algorithms=algorithms)
 
 
 def range_text(value: Interval, unit: str) -> str:
@@ -202,10 +179,10 @@ def answers_text(answers: NotedTable) -> str:
 
 def collective_text(found: Collective, noise: Sequence[Interruption] = ()) -> str:
     """Return a row for each algorithm, or for each size; OS noise of the cores adds a second table."""
+    every = [one for sized in found.timings for one in sized] if noise else []
     return fill(
         "network/times", "collective", c=found, noise=noise, noise_share=sum(kind.share for kind in noise),
-        table=_one_size(found.timings[0]) if len(found.timings) == 1 else _many_sizes(found),
-        noise_table=_noise_table(found, noise) if noise else "",
+        delays=[(one, operation_delay(one.time_s, found.ranks, noise)) for one in every],
     )  # fmt: skip
 
 
@@ -219,48 +196,7 @@ def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> st
 
 def rings_text(network: NetworkFile, ranks: int, found: Sequence[RingTimes]) -> str:
     """Return a row for the ordered ring, and one for the random rings."""
-    rows = [
-        (
-            one.order if one.rings == 1 else f"{one.order} ({one.rings})",
-            si_text(one.latency_s, "s"), si_text(one.bytes_per_s, "B/s"),
-        )
-        for one in found
-    ]  # fmt: skip
-    table = text_table(("ring", ">latency", ">bandwidth per rank"), rows)
-    return fill("network/times", "rings", network=network, ranks=ranks, table=table)
-
-
-def _noise_table(found: Collective, noise: Sequence[Interruption]) -> str:
-    rows = []
-    for one in (one for sized in found.timings for one in sized):
-        delay = operation_delay(one.time_s, found.ranks, noise)
-        times = (one.time_s, one.time_s + delay.mean_s, one.time_s + delay.worst_s)
-        rows.append((bytes_text(one.bytes_each), one.algorithm, *(si_text(time, "s") for time in times)))
-    columns = (">bytes", "algorithm", ">without noise", ">mean", ">worst of 10,000")
-    first = 0 if len(found.timings) > 1 else 1
-    return text_table(columns[first:], [row[first:] for row in rows])
-
-
-def _one_size(sized: tuple[Timing, ...]) -> str:
-    best_s = min(one.time_s for one in sized)
-    rows = []
-    for one in sized:
-        name, share = one.limited_by
-        ratio = f"{one.time_s / best_s:.2f}" if best_s else ""
-        limit = f"{name} {percent_text(share)}" if name else "no link"
-        rows.append((one.algorithm, one.steps, bytes_text(one.sent_bytes), si_text(one.time_s, "s"), ratio, limit))
-    return text_table(("algorithm", ">steps", ">sent per rank", ">time", ">× fastest", "limited by"), rows)
-
-
-def _many_sizes(found: Collective) -> str:
-    rows = [
-        (
-            bytes_text(sized[0].bytes_each), *(si_text(one.time_s, "s") for one in sized),
-            min(sized, key=lambda one: one.time_s).algorithm,
-        )
-        for sized in found.timings
-    ]  # fmt: skip
-    return text_table((">bytes", *(f">{one.algorithm}" for one in found.timings[0]), "fastest"), rows)
+    return fill("network/times", "rings", network=network, ranks=ranks, rings=found)
 
 
 def _thinned(items: Sequence[Item]) -> list[Item]:

@@ -42,6 +42,16 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: 
     return render(table)
 
 
+def tabbed_table(text: str) -> str:
+    """Return the table of lines whose cells are separated by tabs, the headings first; the filter `table` of templates.
+
+    Headings may begin with `>` or `=`, as in `text_table`. The text ends with a line end, as the lines of a template.
+    """
+    first, *lines = text.strip("\n").split("\n")
+    columns = first.split("\t")
+    return text_table(columns, [line.split("\t", len(columns) - 1) for line in lines]) + "\n"
+
+
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
     """Return rows padded to columns two spaces apart; a row of one cell is a heading, and is not padded.
 
@@ -83,8 +93,9 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "bytes": units.bytes_text, "percent": units.percent_text, "si": units.si_text, "rate": rate_text,
-        "time": time_text, "capital": units.capital,
+        "time": time_text, "capital": units.capital, "table": tabbed_table,
     }  # fmt: skip
+    environment.tests["finite"] = math.isfinite
     environment.globals |= {"counted": units.counted}
     return environment
 
