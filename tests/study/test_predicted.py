@@ -13,7 +13,7 @@ from octant import facts, workloads
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal
 from octant.record import Point, RankResources
-from octant.report.network.text import measured_answers
+from octant.report.network.answers import measured_answers
 from octant.report.study.rows import range_of_model, ratio_to_model
 from octant.report.study.text import report_text
 from octant.request import Launch

@@ -396,12 +396,11 @@ def check(
     """
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
-    from octant.report.network import text as network_text
     from octant.simulate.simgrid import compare_with_simulator
 
     machine = sized(with_routing(network, routing, None), size)
     found = compare_with_simulator(other, machine, traffic, bytes, parameter)
-    print(report.as_json(found) if json else network_text.opinion_text(found))
+    print(report.as_json(found) if json else report.opinion_text(found))
 
 
 def loads(
@@ -420,7 +419,6 @@ def loads(
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import svg as network_svg
-    from octant.report.network import text as network_text
     from octant.report.page import html
 
     machine, asked = with_routing(network, None, None), read_sizes(sizes) if sizes else ()
@@ -428,7 +426,7 @@ def loads(
     if svg is not None:
         print(html.save(network_svg.drawing(found.maps, found.curve.size_word), svg))
         return
-    print(report.as_json(found) if json else network_text.overview_text(found))
+    print(report.as_json(found) if json else report.overview_text(found))
 
 
 def report_page(

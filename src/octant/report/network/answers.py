@@ -1,28 +1,71 @@
-"""What the network model answers, as text and as JSON."""
+"""What the network model answers, as text and as JSON: curves, loads, times, failures and predictions."""
+
+from __future__ import annotations
 
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from msgspec import Struct, to_builtins
+from rich.text import Text
 
-from octant.network.calibrate import Calibration
-from octant.network.failures import Random, Recovery, Sweep
-from octant.network.files import NetworkFile
-from octant.network.inventory import NetworkInventory
-from octant.network.predictions import Prediction
-from octant.network.scale import ScalePoint, ScalingCurve
-from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
+from octant.network.noise import operation_delay
 from octant.report.segments import segment_facts
-from octant.report.tables.layout import fill
-from octant.simulate.run_calibration import Evidence, StoreCalibration
+from octant.report.tables.layout import fill, text_table
+from octant.report.terminal import render, screen_columns
+from octant.units import si_scale, si_text
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from octant.benchmarks.described import OnSystem, System
+    from octant.network.calibrate import Calibration
+    from octant.network.collectives import Collective
+    from octant.network.failures import Random, Recovery, Sweep
+    from octant.network.files import NetworkFile
+    from octant.network.inventory import NetworkInventory
+    from octant.network.loads import LoadMap
+    from octant.network.noise import Interruption
+    from octant.network.overview import Overview
+    from octant.network.predictions import Prediction
+    from octant.network.rings import RingTimes
+    from octant.network.scale import ScalePoint, ScalingCurve
+    from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
+    from octant.simulate.projection import ProjectedSystem
+    from octant.simulate.run_calibration import Evidence, StoreCalibration
+    from octant.simulate.simgrid import SimulatorComparison
+    from octant.simulate.simulated_workload import OnModel
+    from octant.simulate.timestep import StepTime, TimeStep
+    from octant.stats import Interval
+
+Item = TypeVar("Item")
+_ROWS = 12
+_COLUMNS = 72
+_SHADES = " ▁▂▃▄▅▆▇█"
+_FULL = "▓"
+_SATURATED = 0.9995
 CALIBRATED = "*"
 """Mark of a published point with which the model was calibrated."""
 _MOST_CAUSES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class NotedTable:
+    """Predictions with their assumptions and exclusions, or published values with their source."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    id: str = ""  # of the section of a page
+
+    @property
+    def caption(self) -> str:
+        """Return the notes as one text."""
+        return f"{'; '.join(self.notes)}."
 
 
 def plain(value: object) -> Any:
@@ -172,3 +215,172 @@ def networks_text(networks: Sequence[NetworkFile]) -> str:
 def inventory_text(found: NetworkInventory) -> str:
     """Return nodes, switches and cables; for a fabric also the devices without traffic and the lines of the dump."""
     return fill("network/answers", "inventory", n=found)
+
+
+def overview_text(shown: Overview) -> str:
+    """Return the curve, and the load of the busiest link of each class at each size."""
+    parts = [f"{shown.network.name}: {shown.traffic}, {shown.curve.points[0].unit}", chart(shown.curve)]
+    if shown.maps:
+        parts += ["", heat(shown.maps, shown.curve.size_word)]
+    return "\n".join(parts)
+
+
+def chart(curve: ScalingCurve) -> str:
+    """Return rate against size: `•` the model, `o` published, `@` both in one place."""
+    points = _thinned(curve.points)
+    width = _width(points)
+    top = max([p.rate_per_s for p in points] + [p.published.value for p in points if p.published])
+    base = points[0].unit.split(" per ")[0]
+    level = {p.size: (_row(p.rate_per_s, top), _row(p.published.value, top) if p.published else -1) for p in points}
+    lines = []
+    for row in range(_ROWS, -1, -1):
+        label = si_text(top * row / _ROWS, base) if row % 4 == 0 else ""
+        marks = ("@" if m == row == o else "•" if m == row else "o" if o == row else " " for m, o in level.values())
+        lines.append(f"{label:>15} │{''.join(mark.ljust(width) for mark in marks)}".rstrip())
+    return "\n".join([*lines, f"{'':>15} └{'─' * len(points) * width}", _scale([*level], curve.size_word)])
+
+
+def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
+    """Return a row for each class and a column for each size; a higher bar is busier, and `▓` is saturated."""
+    sizes = _thinned(list(maps))
+    text = Text()
+    for name in dict.fromkeys(one.link_class for found in maps.values() for one in found.classes):
+        text.append(f"{name:>15} │")
+        for size in sizes:
+            busy = next((one.busiest for one in maps[size].classes if one.link_class == name), 0.0)
+            full = busy >= _SATURATED
+            mark = _FULL if full else _SHADES[min(8, round(busy * 8))]
+            text.append(mark * _width(sizes), style="red" if full else "blue")
+        text.append("\n")
+    legend = f"{'':>17}busiest link of each class: {_SHADES[1]} low, {_SHADES[8]} high, {_FULL} saturated"
+    text.append(f"{_scale(sizes, size_word)}\n{legend}")
+    return render(text)
+
+
+def opinion_text(found: SimulatorComparison) -> str:
+    """Return the times of Octant and SimGrid with their CPU times."""
+    return fill("network/times", "opinion", o=found)
+
+
+def on_model_text(found: OnModel) -> str:
+    """Return a workload's figures in simulated time, and the bounds of its routes."""
+    return fill("network/times", "on_model", m=found)
+
+
+def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) -> str:
+    """Return time steps of an application, a row for each number of ranks."""
+    algorithms = []
+    for number, reduction in enumerate(step.reductions):
+        ranks: dict[str, list[int]] = {}
+        for one in times:
+            ranks.setdefault(one.algorithms[number], []).append(one.ranks)
+        algorithms.append((reduction, ranks))
+    return fill("network/times", "steps", network=network, s=step, times=times, algorithms=algorithms)
+
+
+def interval_text(value: Interval, unit: str) -> str:
+    """Return the ends of a range: `1.20 … 1.70 GB/s`, or a single value."""
+    if math.isinf(value.middle):
+        return "no limit"
+    if value.low == value.high:
+        return si_text(value.middle, unit)
+    scale, prefix = si_scale(value.high)
+    return f"{value.low / scale:.3g} … {value.high / scale:.3g} {prefix}{unit}"
+
+
+def measured_answers(found: ProjectedSystem) -> NotedTable:
+    """Return predictions for many nodes like that of a run."""
+    counts = list(dict.fromkeys(one.nodes for one in found.answers))
+    node = {one.test: one for one in found.node}
+    rows = []
+    for test in dict.fromkeys(one.test for one in found.answers):
+        of_test = {one.nodes: one for one in found.answers if one.test == test}
+        here = si_text(node[test].per_s, node[test].unit) if test in node else ""
+        cells = (interval_text(of_test[count].rate.per_s, of_test[count].unit) for count in counts)
+        rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
+    header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
+    missing = ", ".join(found.titles[test] for test in found.left_out)
+    title = f"Many nodes like this one ({found.machine}, run {found.run})"
+    return NotedTable(title, header, tuple(rows), _notes(assumptions=found.assumptions, missing=missing))
+
+
+def _notes(**values: Any) -> tuple[str, ...]:
+    return tuple(fill("network/page", "notes", **values).splitlines())
+
+
+def system_answers(found: System) -> NotedTable:
+    """Return predictions for a described machine."""
+    nodes = found.answers[0].nodes if found.answers else 0
+    rows = tuple(_system_row(one) for one in found.answers)
+    header = ("test", "model", "per node", "limited by", "published, per node", "error")
+    remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
+    mark = CALIBRATED * any(one.published and one.published.calibrated for one in found.answers)
+    notes = _notes(assumptions=found.assumptions, remarks=remarks, excluded=found.left_out, mark=mark)
+    return NotedTable(f"{found.network} with {nodes:,} nodes", header, rows, notes)
+
+
+def _system_row(one: OnSystem) -> tuple[str, ...]:
+    known, error, of_each = "", "", ""
+    if one.parts > 1 and not math.isinf(one.per_s.middle):
+        of_each = si_text(one.per_s.middle / one.parts, one.unit)
+    if one.published:
+        sign = f" {CALIBRATED}" * bool(one.published.calibrated)
+        known = f"{si_text(one.published.per_part, one.unit)} at {one.published.at}{sign}"
+        error = "" if one.error is None else f"{100 * one.error:+.1f} %"
+    return one.title, interval_text(one.per_s, one.unit), of_each, one.limited_by, known, error
+
+
+def answers_text(answers: NotedTable) -> str:
+    """Return a table of predictions, and below it their assumptions."""
+    columns = [column if "limited by" in column or column == "test" else f">{column}" for column in answers.header]
+    width = screen_columns(100) - 2
+    notes = [line for note in answers.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([text_table(columns, answers.rows, answers.title), *(f"  {line}" for line in notes)])
+
+
+def collective_text(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return a row for each algorithm, or for each size; OS noise of the cores adds a second table."""
+    every = [one for sized in found.timings for one in sized] if noise else []
+    return fill(
+        "network/times", "collective", c=found, noise=noise, noise_share=sum(kind.share for kind in noise),
+        delays=[(one, operation_delay(one.time_s, found.ranks, noise)) for one in every],
+    )  # fmt: skip
+
+
+def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return the same in base units; each time has its parts, and its delay by interruptions."""
+    timings = [[{**plain(one), "limited_by": one.limited_by[0]} for one in sized] for sized in found.timings]
+    for one in (one for sized in timings if noise for one in sized):
+        one["late"] = plain(operation_delay(one["time_s"], found.ranks, noise))
+    return as_json({**plain(found), "timings": timings})
+
+
+def rings_text(network: NetworkFile, ranks: int, found: Sequence[RingTimes]) -> str:
+    """Return a row for the ordered ring, and one for the random rings."""
+    return fill("network/times", "rings", network=network, ranks=ranks, rings=found)
+
+
+def _thinned(items: Sequence[Item]) -> list[Item]:
+    """Return evenly spaced items that fit the columns."""
+    return list(items[:: -(-len(items) // _COLUMNS)])
+
+
+def _width(items: Sequence[object]) -> int:
+    return 5 if len(items) <= 12 else 1
+
+
+def _row(value: float, top: float) -> int:
+    return round(_ROWS * value / top) if top > 0 else 0
+
+
+def _scale(sizes: list[int], word: str) -> str:
+    """Return sizes under their columns, as many as fit."""
+    width = _width(sizes)
+    line = [" "] * (len(sizes) * width + 8)
+    free = 0
+    for i, size in enumerate(sizes):
+        text, column = str(size), i * width
+        if column >= free and (i == 0 or size % 8 == 0 or len(sizes) <= 12):
+            line[column : column + len(text)] = text
+            free = column + len(text) + 1
+    return f"{'':>17}{''.join(line).rstrip()} {word}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import catalogue, stats, units
 from octant.report import claims
-from octant.report.network.text import NotedTable, measured_answers, system_answers
+from octant.report.network.answers import NotedTable, measured_answers, system_answers
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
 from octant.study.parts import Cell
