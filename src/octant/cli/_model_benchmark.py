@@ -66,4 +66,8 @@ def predict(
         why = f"{benchmark.short_name} has no model for described machines"
         raise Refusal(f"cannot use the network {network} ({why}); try --run", Exit.WRONG_WORD)
     systems = [described.on_system(load(network), count) for count in counts]
-    print(report.as_json(systems) if json else "\n\n".join(report.answers_text(report.system_answers(one)) for one in systems))
+    print(
+        report.as_json(systems)
+        if json
+        else "\n\n".join(report.answers_text(report.system_answers(one)) for one in systems)
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from octant import units
+from octant.report.plain import clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -93,7 +94,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "bytes": units.bytes_text, "percent": units.percent_text, "si": units.si_text, "rate": rate_text,
-        "time": time_text, "capital": units.capital, "table": tabbed_table,
+        "time": time_text, "capital": units.capital, "table": tabbed_table, "clean": clean,
     }  # fmt: skip
     environment.tests["finite"] = math.isfinite
     environment.globals |= {"counted": units.counted}
