@@ -41,15 +41,10 @@ SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "unde
 def list_text(machine: Machine) -> str:
     """Return the studies of Octant, and how many published findings they can test on this machine."""
     found = file.entries()
-    rows = [
-        (name, str(len({test.id for test in study.findings})), study.question) for name, study in found.working.items()
-    ]
-    rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
-    rows += [(f"(kind of test) {n}", "", f"cannot be used ({one.reason})") for n, one in kinds.entries().broken.items()]
     width = max(60, screen_columns(WIDTH))
     counted = count_lines(studied_findings(machine, library_of, explain_missing_link))
     lines = [line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7)]
-    return "\n".join([text_table(("=study", ">findings", "question"), rows), "", *lines])
+    return fill("study/report", "studies", found=found, kinds=kinds.entries().broken, lines=lines)
 
 
 def list_json(machine: Machine) -> str:
@@ -120,7 +115,8 @@ def report_text(outcome: Outcome) -> str:
         "study/report", "report", outcome=outcome, about=about(outcome), width=width, answer=answer(outcome),
         counts=counts(outcome), sign=REPORT_SIGNS[found.grade], reliability=found,
         tables=tables, absent=absent_texts(outcome),
-        verdicts=_verdicts_text(outcome) if outcome.verdicts else "", steps=steps(outcome),
+        verdicts=Counter((one.status, one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts),
+        signs=SIGNS, steps=steps(outcome),
     )  # fmt: skip
 
 
@@ -196,17 +192,6 @@ def _bars(found: Sequence[StudyPlace]) -> list[str]:
     if most <= 0 or sum(value is not None for value in values) < 2:
         return []
     return [bar(value / most, BAR) if value is not None else "" for value in values]
-
-
-def _verdicts_text(outcome: Outcome) -> str:
-    rows: list[tuple[str, str]] = []
-    every = [(SIGNS[one.status], one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts]
-    above = ""
-    for (sign, name, statement, text), tests in Counter(every).items():  # tests of one finding may have the same text
-        rows += [(f"{sign} {name}", statement)] * (name != above)
-        rows.append((sign * (name == above), text + (f" ({tests} tests)" if tests > 1 else "")))
-        above = name
-    return text_table(("=", ""), rows, "Findings")
 
 
 def report_json(outcome: Outcome) -> str:

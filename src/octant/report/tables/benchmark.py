@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
-from octant.report.tables.layout import aligned
+from octant.report.tables.layout import aligned, fill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,27 +147,9 @@ def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> 
 
 
 def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow], limits: dict[str, str]) -> list[str]:
-    name = benchmark.short_name
-    details = [f"details: octant report {summary.run.id} --notes"] * any(row.caveats or row.invalid for row in shown)
-    if summary.run.imported:
-        source = f"The values are {summary.run.source}. If there are several outputs, they are medians."
-        return [*benchmark.notes, source, *details]
-    found = [
-        *benchmark.notes,
-        f"as {name}: the same samples, reduced by the rule of {name} (minimum time) if it differs from the median.",
-        f"baseline: the algorithm of {name}; "
-        "optimised: a different algorithm for the same data, with the same verification.",
-    ]
-    if of_peak := over_peak(summary, benchmark):
-        peak, figures = of_peak
-        texts = [
-            f"{one.name} {units.percent_text(one.value)}"
-            if one.unit == "1"
-            else f"{one.name} {units.si_text(one.value * 1e9, one.unit)} per Gflop/s"
-            for one in figures
-        ]
-        if texts:
-            found.append(f"Relative to the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
-    found += claims.legend(figure.value for figure in summary.figures)
-    found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
-    return found + details
+    peak, figures = over_peak(summary, benchmark) or (0.0, ())
+    return fill(
+        "tables/benchmark", "notes", benchmark=benchmark, run=summary.run, peak=peak, figures=figures, limits=limits,
+        legend=claims.legend(figure.value for figure in summary.figures),
+        has_caveats=any(row.caveats or row.invalid for row in shown),
+    ).splitlines()  # fmt: skip

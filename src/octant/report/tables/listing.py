@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from octant import suites
-from octant.report.tables.layout import aligned, text_table
+from octant.report.tables.layout import aligned, fill
 from octant.store import Listed
 from octant.units import counted
 
@@ -58,13 +58,7 @@ def as_json(runs: Sequence[Listed]) -> str:
 
 def suites_text() -> str:
     """Return a table of the suites, with the errors of unreadable files and the reasons of absent workloads."""
-    rows: list[tuple[object, ...]] = []
-    found = suites.entries()
-    for name, suite in found.working.items():
-        rows.append((name, len(suite.requests), suite.title))
-        rows += [("", "", f"{why}; its requests are excluded") for why in suites.absent(suite, name).values()]
-    rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
-    return text_table(("=suite", ">requests", "title"), rows)
+    return fill("tables/suites", "table", found=suites.entries(), absent=suites.absent)
 
 
 def suites_json() -> str:
