@@ -89,11 +89,12 @@ def ring(
     from octant.network.traffic import place as placed
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     machine = sized(with_routing(network, routing, None), size)
     count = len(machine.topology.active()) * per_node if ranks is None else ranks
     found = ring_times(machine, placed(machine, place, count, per_node), read_costs(overhead, latency), rings)
-    print(report.as_json(found) if json else report.rings_text(machine, count, found))
+    print(report.as_json(found) if json else fill("network/times", "rings", network=machine, ranks=count, rings=found))
 
 
 def app_on_model(

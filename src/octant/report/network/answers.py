@@ -24,20 +24,17 @@ if TYPE_CHECKING:
     from octant.benchmarks.described import OnSystem, System
     from octant.network.calibrate import Calibration
     from octant.network.collectives import Collective
-    from octant.network.failures import Random, Recovery, Sweep
+    from octant.network.failures import Sweep
     from octant.network.files import NetworkFile
     from octant.network.inventory import NetworkInventory
     from octant.network.loads import LoadMap
     from octant.network.noise import Interruption
     from octant.network.overview import Overview
     from octant.network.predictions import Prediction
-    from octant.network.rings import RingTimes
     from octant.network.scale import ScalePoint, ScalingCurve
-    from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
+    from octant.network.whatif import Difference, Explanation, Sensitivity
     from octant.simulate.projection import ProjectedSystem
     from octant.simulate.run_calibration import Evidence, StoreCalibration
-    from octant.simulate.simgrid import SimulatorComparison
-    from octant.simulate.simulated_workload import OnModel
     from octant.simulate.timestep import StepTime, TimeStep
     from octant.stats import Interval
 
@@ -134,30 +131,10 @@ def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str
     return fill("network/answers", "differences", first=first, second=second, rows=rows)
 
 
-def change_text(change: RequiredChange, unit: str) -> str:
-    """Return the smallest change that reaches a target."""
-    return fill("network/answers", "change", c=change, unit=f"{unit}/s")
-
-
-def bracket_text(bracket: Bracket, unit: str) -> str:
-    """Return the rates of two routings, and of an ideal adaptive routing."""
-    return fill("network/answers", "bracket", b=bracket, unit=f"{unit}/s")
-
-
 def sweep_text(sweep: Sweep, unit: str) -> str:
     """Return the distribution of the rate over single failures."""
     rates = np.quantile(sweep.rates_per_s, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
     return fill("network/failures", "sweep", s=sweep, unit=f"{unit}/s", rates=rates)
-
-
-def random_text(random: Random, unit: str) -> str:
-    """Return the rates after random sets of failures, and the number of trials that disconnect some traffic."""
-    return fill("network/failures", "random", r=random, unit=f"{unit}/s")
-
-
-def recovery_text(recovery: Recovery) -> str:
-    """Return what detection and failover did."""
-    return fill("network/failures", "recovery", r=recovery)
 
 
 def calibration_text(fit: Calibration) -> str:
@@ -207,11 +184,6 @@ def _message_lines(found: StoreCalibration) -> list[str]:
     return ["[messages]", *(line for part in lines.values() for line in part), f"source = {source}"] if lines else []
 
 
-def networks_text(networks: Sequence[NetworkFile]) -> str:
-    """Return the catalogue of networks, a row for each."""
-    return fill("network/answers", "networks", networks=networks)
-
-
 def inventory_text(found: NetworkInventory) -> str:
     """Return nodes, switches and cables; for a fabric also the devices without traffic and the lines of the dump."""
     return fill("network/answers", "inventory", n=found)
@@ -255,16 +227,6 @@ def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
     legend = f"{'':>17}busiest link of each class: {_SHADES[1]} low, {_SHADES[8]} high, {_FULL} saturated"
     text.append(f"{_scale(sizes, size_word)}\n{legend}")
     return render(text)
-
-
-def opinion_text(found: SimulatorComparison) -> str:
-    """Return the times of Octant and SimGrid with their CPU times."""
-    return fill("network/times", "opinion", o=found)
-
-
-def on_model_text(found: OnModel) -> str:
-    """Return a workload's figures in simulated time, and the bounds of its routes."""
-    return fill("network/times", "on_model", m=found)
 
 
 def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) -> str:
@@ -353,11 +315,6 @@ def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> st
     for one in (one for sized in timings if noise for one in sized):
         one["late"] = plain(operation_delay(one["time_s"], found.ranks, noise))
     return as_json({**plain(found), "timings": timings})
-
-
-def rings_text(network: NetworkFile, ranks: int, found: Sequence[RingTimes]) -> str:
-    """Return a row for the ordered ring, and one for the random rings."""
-    return fill("network/times", "rings", network=network, ranks=ranks, rings=found)
 
 
 def _thinned(items: Sequence[Item]) -> list[Item]:
