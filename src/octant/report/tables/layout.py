@@ -20,7 +20,8 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: 
     """Return a table of plain cells as a text for standard output; a table without headings has no header row.
 
     Args:
-        columns: the headings; `>` in front aligns the cells right, `=` left, and both keep each cell on one line.
+        columns: the headings; `>` in front aligns the cells right, `=` left, and both keep each cell on one line;
+            `~` keeps words of up to ten characters whole.
         rows: the cells, texts of rich or others; a shorter row is filled up.
     """
     from rich.table import Table  # noqa: PLC0415 - loaded only when a table is printed
@@ -29,15 +30,17 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: 
     from octant.report.terminal import render  # noqa: PLC0415
 
     lines = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
-    names = [column.lstrip(">=") for column in columns]
+    names = [column.lstrip(">=~") for column in columns]
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, show_header=any(names))
     for number, (column, name) in enumerate(zip(columns, names, strict=True)):
         whole = column[:1] in (">", "=")
         cells = [name, *(line[number].plain for line in lines if number < len(line))]
         # rich cuts cells that do not fit, unless their width is the least width of the column
-        longest = max(len(part) for cell in cells for part in (cell.splitlines() or [""])) if whole else None
+        parts = [part for cell in cells for part in (cell.splitlines() if whole else cell.split())]
+        longest = max(map(len, parts), default=0)
+        least = longest if whole else min(longest, 10) if column.startswith("~") else None
         right = "right" if column.startswith(">") else "left"
-        table.add_column(Text(name), justify=right, no_wrap=whole, min_width=longest, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(Text(name), justify=right, no_wrap=whole, min_width=least, overflow="fold")  # type: ignore[arg-type]
     for line in lines:
         table.add_row(*line)
     return render(table)
