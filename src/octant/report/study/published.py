@@ -7,7 +7,7 @@ from typing import Any
 
 from octant import catalogue
 from octant.failure import Exit, Refusal, suggestion
-from octant.report.machine.counterparts import today_text
+from octant.report.machine.settings import today_text
 from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import text_width
 from octant.untrusted import InputTable
