@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from octant.network.scale import ScalePoint, ScalingCurve
     from octant.network.whatif import Difference, Explanation, Sensitivity
     from octant.simulate.projection import ProjectedSystem
-    from octant.simulate.run_calibration import Evidence, StoreCalibration
+    from octant.simulate.run_calibration import StoreCalibration
     from octant.simulate.timestep import StepTime, TimeStep
     from octant.stats import Interval
 
@@ -144,44 +144,9 @@ def calibration_text(fit: Calibration) -> str:
 
 def store_calibration_text(found: StoreCalibration) -> str:
     """Return what a run measured, the resulting capacities and start-up times, and lines for a network file."""
-    pairs = list(zip(found.evidence, found.fits, strict=True))
-    evidence = [
-        fill("network/calibration", "evidence", e=e, fit_=fit, segments=segment_facts(e.segments)) for e, fit in pairs
-    ]
-    lines = [row for one, fit in pairs for row in _capacity_lines(found, one, fit)]
-    lines += _message_lines(found) if lines else []
-    return fill("network/calibration", "stored", s=found, evidence=evidence, lines=lines)
-
-
-def _capacity_lines(found: StoreCalibration, one: Evidence, fit: Calibration) -> list[str]:
-    """Return capacities with a lower bound as TOML; an upper bound alone is no capacity."""
-    ends = {"endpoint": "endpoint.injection", "local": "endpoint.local"}
-    lines = []
-    for p in (p for p in fit.parameters if p.low > 0):
-        value, low, high = (v * p.each for v in (p.value, p.low, p.high))
-        top = f", high = {high:.4g}" if math.isfinite(high) else ""
-        source = f"{one.workload}, run {found.run} on {found.machine}{'' if top else '; open above'}"
-        lines += [f"[{ends.get(p.link_class, f'links.{p.link_class}')}]",
-                  f"{p.resource}_per_s = {{ value = {value:.4g}, low = {low:.4g}{top}, "
-                  f"source = {json.dumps(source, ensure_ascii=False)} }}"]  # fmt: skip
-    return lines
-
-
-def _message_lines(found: StoreCalibration) -> list[str]:
-    """Return times of messages by their length as TOML, within a node and between nodes; a line for each segment."""
-    lines: dict[str, list[str]] = {}
-    for one in found.evidence:
-        flows = one.pattern.flows
-        if one.is_message and one.segments and flows is not None:
-            key = "inside" if flows.sources[0] == flows.targets[0] else "between"
-            rates = [f", bytes_per_s = {s.bandwidth:.4g}" * math.isfinite(s.bandwidth) for s in one.segments]
-            rows = [
-                f"  {{ first = {s.first:.0f}, time = {s.at_first_s:.4g}{rate} }},"
-                for s, rate in zip(one.segments, rates, strict=True)
-            ]
-            lines.setdefault(key, [f"{key} = [", *rows, "]"])
-    source = json.dumps(f"run {found.run} on {found.machine}", ensure_ascii=False)
-    return ["[messages]", *(line for part in lines.values() for line in part), f"source = {source}"] if lines else []
+    pairs = zip(found.evidence, found.fits, strict=True)
+    parts = [(evidence, fit, segment_facts(evidence.segments)) for evidence, fit in pairs]
+    return fill("network/calibration", "stored", s=found, parts=parts)
 
 
 def inventory_text(found: NetworkInventory) -> str:

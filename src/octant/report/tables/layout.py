@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import pkgutil
 from typing import TYPE_CHECKING, Any
@@ -98,6 +99,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "bytes": units.bytes_text, "percent": units.percent_text, "si": units.si_text, "rate": rate_text,
         "time": time_text, "capital": units.capital, "table": tabbed_table, "clean": clean,
+        "json": functools.partial(json.dumps, ensure_ascii=False),
     }  # fmt: skip
     environment.tests["finite"] = math.isfinite
     environment.globals |= {"counted": units.counted}
