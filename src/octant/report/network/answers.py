@@ -14,14 +14,14 @@ from rich.text import Text
 
 from octant.network.noise import operation_delay
 from octant.report.segments import segment_facts
-from octant.report.tables.layout import fill, text_table
+from octant.report.tables.layout import fill, table_rows, text_table
 from octant.report.terminal import render, screen_columns
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.benchmarks.described import OnSystem, System
+    from octant.benchmarks.described import System
     from octant.network.calibrate import Calibration
     from octant.network.collectives import Collective
     from octant.network.failures import Sweep
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from octant.network.noise import Interruption
     from octant.network.overview import Overview
     from octant.network.predictions import Prediction
-    from octant.network.scale import ScalePoint, ScalingCurve
+    from octant.network.scale import ScalingCurve
     from octant.network.whatif import Difference, Explanation, Sensitivity
     from octant.simulate.projection import ProjectedSystem
     from octant.simulate.run_calibration import StoreCalibration
@@ -94,26 +94,6 @@ def curve_json(curve: ScalingCurve) -> str:
 def curve_text(curve: ScalingCurve) -> str:
     """Return a row for each size: the rate with its range, what limits it, the next solver and the published value."""
     return fill("network/answers", "curve", c=curve, calibrated=CALIBRATED)
-
-
-def range_text(point: ScalePoint, unit: str) -> str:
-    """Return the range that the calibration allows."""
-    return fill("network/answers", "range", p=point, unit=unit)
-
-
-def limit_text(point: ScalePoint) -> str:
-    """Return the class of links that limits a point, with the resource."""
-    return fill("network/answers", "limit", p=point)
-
-
-def error_text(point: ScalePoint) -> str:
-    """Return the error of the model against the published value."""
-    return fill("network/answers", "error", p=point)
-
-
-def published_text(point: ScalePoint, unit: str) -> str:
-    """Return the published value, marked if the model was calibrated with it."""
-    return fill("network/answers", "published", p=point, unit=unit, calibrated=CALIBRATED)
 
 
 def answer_text(answer: Prediction) -> str:
@@ -238,23 +218,14 @@ def _notes(**values: Any) -> tuple[str, ...]:
 def system_answers(found: System) -> NotedTable:
     """Return predictions for a described machine."""
     nodes = found.answers[0].nodes if found.answers else 0
-    rows = tuple(_system_row(one) for one in found.answers)
+    rows = table_rows(
+        "network/answers", "system_rows", answers=found.answers, interval=interval_text, calibrated=CALIBRATED
+    )
     header = ("test", "model", "per node", "limited by", "published, per node", "error")
     remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
     mark = CALIBRATED * any(one.published and one.published.calibrated for one in found.answers)
     notes = _notes(assumptions=found.assumptions, remarks=remarks, excluded=found.left_out, mark=mark)
     return NotedTable(f"{found.network} with {nodes:,} nodes", header, rows, notes)
-
-
-def _system_row(one: OnSystem) -> tuple[str, ...]:
-    known, error, of_each = "", "", ""
-    if one.parts > 1 and not math.isinf(one.per_s.middle):
-        of_each = si_text(one.per_s.middle / one.parts, one.unit)
-    if one.published:
-        sign = f" {CALIBRATED}" * bool(one.published.calibrated)
-        known = f"{si_text(one.published.per_part, one.unit)} at {one.published.at}{sign}"
-        error = "" if one.error is None else f"{100 * one.error:+.1f} %"
-    return one.title, interval_text(one.per_s, one.unit), of_each, one.limited_by, known, error
 
 
 def answers_text(answers: NotedTable) -> str:

@@ -87,6 +87,11 @@ def fill(template: str, part: str = "", **values: Any) -> str:
     return text.strip("\n")
 
 
+def table_rows(template: str, part: str, **values: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the lines of a macro, divided at tabs, as the rows of a table."""
+    return tuple(tuple(line.split("\t")) for line in fill(template, part, **values).split("\n") if line)
+
+
 @functools.cache  # templates are compiled once
 def _environment() -> Environment:
     environment = Environment(
