@@ -16,6 +16,7 @@ from octant.network.noise import operation_delay
 from octant.report.segments import segment_facts
 from octant.report.tables.layout import fill, table_rows, text_table
 from octant.report.terminal import render, screen_columns
+from octant.study.ratios import digits
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
@@ -191,8 +192,8 @@ def interval_text(value: Interval, unit: str) -> str:
         return "no limit"
     if value.low == value.high:
         return si_text(value.middle, unit)
-    scale, prefix = si_scale(value.high)
-    return f"{value.low / scale:.3g} … {value.high / scale:.3g} {prefix}{unit}"
+    scale, prefix = si_scale(value.high, unit=unit)
+    return f"{digits(value.low / scale)} … {digits(value.high / scale)} {prefix}{unit}"
 
 
 def measured_answers(found: ProjectedSystem) -> NotedTable:

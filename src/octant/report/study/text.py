@@ -13,6 +13,7 @@ from octant import facts, stats
 from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
+from octant.report.export.tidy import caveats_json
 from octant.report.study import rows as study_rows
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, counts, reliability
@@ -229,9 +230,7 @@ def _cells_json(outcome: Outcome, measure: str) -> Iterator[Mapping[str, object]
                 "of_limit": place.ours.of_limit,
                 "there": place.published.value if place.published else None,
                 "model": _ends(place.predicted) if place.predicted else None,
-                "caveats": [
-                    {"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in place.ours.caveats
-                ],
+                "caveats": caveats_json(place.ours.caveats),
             }
 
 
