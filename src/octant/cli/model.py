@@ -216,10 +216,13 @@ def diff(
     from octant.network.whatif import diff as difference
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     a, b = with_routing(first, None, None), with_routing(second, routing, None)
     rows = difference(a, b, traffic, read_sizes(sizes) if sizes else [a.topology.size()], job)
-    print(report.as_json(rows) if json else report.differences_text(first, second, rows))
+    print(
+        report.as_json(rows) if json else fill("network/answers", "differences", first=first, second=second, rows=rows)
+    )
 
 
 def reach(
@@ -360,6 +363,7 @@ def calibrate(
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
     from octant.simulate.run_calibration import calibrate_from_run
 
     machine, classes = with_routing(network, None, None), [name for name in free.split(",") if name]
@@ -368,7 +372,7 @@ def calibrate(
         print(report.as_json(found) if json else report.store_calibration_text(found))
         return
     fit = calibrate_to_points(machine, traffic, points, tolerance, classes)
-    print(report.as_json(fit) if json else report.calibration_text(fit))
+    print(report.as_json(fit) if json else fill("network/calibration", "fit", f=fit))
 
 
 def export(

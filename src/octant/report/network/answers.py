@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.benchmarks.described import System
-    from octant.network.calibrate import Calibration
     from octant.network.collectives import Collective
     from octant.network.failures import Sweep
     from octant.network.files import NetworkFile
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from octant.network.overview import Overview
     from octant.network.predictions import Prediction
     from octant.network.scale import ScalingCurve
-    from octant.network.whatif import Difference, Explanation, Sensitivity
+    from octant.network.whatif import Explanation, Sensitivity
     from octant.simulate.projection import ProjectedSystem
     from octant.simulate.run_calibration import StoreCalibration
     from octant.simulate.timestep import StepTime, TimeStep
@@ -107,20 +106,10 @@ def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> 
     return fill("network/answers", "explanation", e=explanation, gains=gains, most=_MOST_CAUSES)
 
 
-def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str:
-    """Return two machines side by side, a row for each size."""
-    return fill("network/answers", "differences", first=first, second=second, rows=rows)
-
-
 def sweep_text(sweep: Sweep, unit: str) -> str:
     """Return the distribution of the rate over single failures."""
     rates = np.quantile(sweep.rates_per_s, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
     return fill("network/failures", "sweep", s=sweep, unit=f"{unit}/s", rates=rates)
-
-
-def calibration_text(fit: Calibration) -> str:
-    """Return fitted capacities with their ranges."""
-    return fill("network/calibration", "fit", f=fit)
 
 
 def store_calibration_text(found: StoreCalibration) -> str:
