@@ -20,8 +20,7 @@ from octant.machine.hwloc import read_synthetic
 from octant.mpi import neutral, settings
 from octant.mpi.inventory import Inventory, linked, parse_mpivars, parse_ompi_info
 from octant.placement.expressions import parse_place
-from octant.report.machine.counterparts import found_text
-from octant.report.machine.settings import example, neutral_text
+from octant.report.machine.settings import example, found_text, neutral_text
 from paths import DATA
 
 NAMES = sorted({setting.name for setting in catalogue.settings()})

@@ -22,7 +22,7 @@ from octant.mpi.current import (
 )
 from octant.mpi.inventory import Inventory, parse_mpivars
 from octant.report.machine import settings as writer
-from octant.report.machine.current import INFERRED, current_json, current_text, words_text
+from octant.report.machine.settings import INFERRED, current_json, current_text, words_text
 from paths import DATA
 
 MPICH = parse_mpivars((DATA / "mpivars-5.0.2.txt").read_text(), "5.0.2")

@@ -13,8 +13,8 @@ from octant import facts, workloads
 from octant.benchmarks.table import read_tests
 from octant.failure import Refusal, RenamedWarning
 from octant.record import Point, RankResources
-from octant.report.network.text import measured_answers
-from octant.report.study.rows import range_of_model, ratio_to_model
+from octant.report.network.answers import interval_text, measured_answers
+from octant.report.study.rows import ratio_to_model
 from octant.report.study.text import report_text
 from octant.request import Launch
 from octant.simulate.projection import message_paths, node_rates, predicted, project_to_nodes
@@ -109,7 +109,7 @@ def test_a_run_of_messages_alone_answers_for_the_ring() -> None:
 
 def test_our_value_against_a_range() -> None:
     model = Interval(2e9, 2.5e9, 3e9)
-    assert range_of_model(model, "B/s") == "2.00 … 3.00 GB/s"
+    assert interval_text(model, "B/s") == "2.00 … 3.00 GB/s"
     assert ratio_to_model(Interval(1.9e9, 2.1e9, 2.2e9), model) == "within"
     assert ratio_to_model(Interval(1e9, 1e9, 1e9), model) == "×0.500"
     assert ratio_to_model(Interval(6e9, 6e9, 6e9), model) == "×2.00"

@@ -47,7 +47,6 @@ def predict(
     from octant.network import load
     from octant.network.inputs import read_sizes
     from octant.report.network import answers as report
-    from octant.report.network.text import answers_text, measured_answers, system_answers
     from octant.simulate.projection import project_to_nodes
 
     benchmark, counts = benchmarks()[str(context.info_name)], read_sizes(nodes)
@@ -58,11 +57,15 @@ def predict(
     if not network:
         tested = [one.workload for one in read_tests(benchmark.name)]
         found = project_to_nodes(find_run(store, run or "last"), counts, tested)
-        print(report.as_json(found) if json else answers_text(measured_answers(found)))
+        print(report.as_json(found) if json else report.answers_text(report.measured_answers(found)))
         return
     described = benchmark.part("described")
     if described is None:
         why = f"{benchmark.short_name} has no prediction for networks of the catalogue or of a file"
         raise Refusal(f"cannot use the network {network} ({why}); try --run", Exit.WRONG_WORD)
     systems = [described.on_system(load(network), count) for count in counts]
-    print(report.as_json(systems) if json else "\n\n".join(answers_text(system_answers(one)) for one in systems))
+    print(
+        report.as_json(systems)
+        if json
+        else "\n\n".join(report.answers_text(report.system_answers(one)) for one in systems)
+    )

@@ -55,7 +55,7 @@ def collective(
     from octant.network.noise import read_interruptions
     from octant.network.traffic import place as placed
     from octant.network.whatif import sized, with_routing
-    from octant.report.network import text as report
+    from octant.report.network import answers as report
     from octant.simulate.noise import interruptions_of
 
     machine = sized(with_routing(network, routing, None), size)
@@ -88,13 +88,13 @@ def ring(
     from octant.network.rings import rings as ring_times
     from octant.network.traffic import place as placed
     from octant.network.whatif import sized, with_routing
-    from octant.report.network import answers
-    from octant.report.network import text as report
+    from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     machine = sized(with_routing(network, routing, None), size)
     count = len(machine.topology.active()) * per_node if ranks is None else ranks
     found = ring_times(machine, placed(machine, place, count, per_node), read_costs(overhead, latency), rings)
-    print(answers.as_json(found) if json else report.rings_text(machine, count, found))
+    print(report.as_json(found) if json else fill("network/times", "rings", network=machine, ranks=count, rings=found))
 
 
 def app_on_model(
@@ -138,7 +138,6 @@ def app_on_model(
     from octant.network.inputs import read_costs, read_sizes
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
-    from octant.report.network import text as network_text
     from octant.simulate.timestep import compose_step, step_time
 
     machine = sized(with_routing(network, routing, None), size)
@@ -147,4 +146,4 @@ def app_on_model(
     )
     costs, counts = read_costs(overhead, latency), read_sizes(ranks)
     times = [step_time(machine, step, count, per_node, place, costs, algorithm) for count in counts]
-    print(report.as_json({"step": step, "times": times}) if json else network_text.steps_text(machine, step, times))
+    print(report.as_json({"step": step, "times": times}) if json else report.steps_text(machine, step, times))

@@ -224,7 +224,7 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     from octant.cli._progress import ended_like_ctrl_c, status_line
     from octant.network import load
     from octant.report.network import answers as report
-    from octant.report.network import text as network_text
+    from octant.report.tables.layout import fill
     from octant.runs import command_line
     from octant.simulate import simulated_workload
 
@@ -232,7 +232,7 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
     with ended_like_ctrl_c(), status_line() as tick:
         network = load(options.on_model)
         found = simulated_workload.run(network, workload, options.knobs, options.ranks, options.timeout or 600.0, tick)
-    print(report.as_json(found) if options.json else network_text.on_model_text(found))
+    print(report.as_json(found) if options.json else fill("network/times", "on_model", m=found))
     if not all(figure.passed for figure in found.figures):
         raise typer.Exit(int(Exit.WRONG_ANSWER))
 

@@ -84,7 +84,7 @@ def _comparison_text(found: Machine, other: str, store: Path | None, json: bool)
     from octant.analysis.appendix import compare_machines
     from octant.analysis.appendix.measured import with_measured
     from octant.analysis.appendix.stated import of_machine
-    from octant.report.machine import beside as writer
+    from octant.report.machine import machine_comparison as writer
     from octant.store import open_store
 
     where = open_store(store)

@@ -93,9 +93,10 @@ def list_networks(json: JsonOption = False) -> None:
     """List the networks of the catalogue."""
     from octant.network import load, names
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     found = [load(name) for name in names()]
-    print(report.as_json(found) if json else report.networks_text(found))
+    print(report.as_json(found) if json else fill("network/answers", "networks", networks=found))
 
 
 def show(
@@ -216,10 +217,13 @@ def diff(
     from octant.network.whatif import diff as difference
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     a, b = with_routing(first, None, None), with_routing(second, routing, None)
     rows = difference(a, b, traffic, read_sizes(sizes) if sizes else [a.topology.size()], job)
-    print(report.as_json(rows) if json else report.differences_text(first, second, rows))
+    print(
+        report.as_json(rows) if json else fill("network/answers", "differences", first=first, second=second, rows=rows)
+    )
 
 
 def reach(
@@ -235,10 +239,11 @@ def reach(
     """Find the smallest capacity change that reaches a target rate."""
     from octant.network.whatif import pattern_at, smallest_change, with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     machine, pattern = pattern_at(with_routing(network, None, None), traffic, size, parameter)
     change = smallest_change(machine, pattern, target)
-    print(report.as_json(change) if json else report.change_text(change, pattern.unit))
+    print(report.as_json(change) if json else fill("network/answers", "change", c=change, unit=f"{pattern.unit}/s"))
 
 
 def bracket(
@@ -258,10 +263,11 @@ def bracket(
     from octant.network.whatif import bracket as bracketed
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter, job)
     found = bracketed(machine, pattern, against)
-    print(report.as_json(found) if json else report.bracket_text(found, pattern.unit))
+    print(report.as_json(found) if json else fill("network/answers", "bracket", b=found, unit=f"{pattern.unit}/s"))
 
 
 def fail(
@@ -286,12 +292,13 @@ def fail(
     from octant.network.failures import failure_sweep, random_failures
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     machine, pattern = pattern_at(with_routing(network, None, policy), traffic, size, parameter)
     left = machine.link_class_left(link_class, lanes)
     if random is not None:
         drawn = random_failures(machine, pattern, link_class, random, trials, left, seed)
-        print(report.as_json(drawn) if json else report.random_text(drawn, pattern.unit))
+        print(report.as_json(drawn) if json else fill("network/failures", "random", r=drawn, unit=f"{pattern.unit}/s"))
         return
     sweep = failure_sweep(machine, pattern, link_class, left=left)
     print(report.as_json(sweep) if json else report.sweep_text(sweep, pattern.unit))
@@ -323,12 +330,13 @@ def recover(
     from octant.network.inputs import read_seconds
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
 
     machine = sized(with_routing(network, None, None), size)
     pattern = make(machine, traffic, parameter, megabytes * 1e6)
     link = int(require_cables(machine, link_class)[0])
     recovery = recovered(machine, pattern, link, read_seconds(fails), read_seconds(timeout), read_seconds(ping))
-    print(report.as_json(recovery) if json else report.recovery_text(recovery))
+    print(report.as_json(recovery) if json else fill("network/failures", "recovery", r=recovery))
 
 
 def calibrate(
@@ -358,6 +366,7 @@ def calibrate(
     from octant.network.inputs import calibrate_to_points
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
+    from octant.report.tables.layout import fill
     from octant.simulate.run_calibration import calibrate_from_run
 
     machine, classes = with_routing(network, None, None), [name for name in free.split(",") if name]
@@ -366,7 +375,7 @@ def calibrate(
         print(report.as_json(found) if json else report.store_calibration_text(found))
         return
     fit = calibrate_to_points(machine, traffic, points, tolerance, classes)
-    print(report.as_json(fit) if json else report.calibration_text(fit))
+    print(report.as_json(fit) if json else fill("network/calibration", "fit", f=fit))
 
 
 def export(
@@ -399,12 +408,12 @@ def check(
     """
     from octant.network.whatif import sized, with_routing
     from octant.report.network import answers as report
-    from octant.report.network import text as network_text
+    from octant.report.tables.layout import fill
     from octant.simulate.simgrid import compare_with_simulator
 
     machine = sized(with_routing(network, routing, None), size)
     found = compare_with_simulator(other, machine, traffic, bytes, parameter)
-    print(report.as_json(found) if json else network_text.opinion_text(found))
+    print(report.as_json(found) if json else fill("network/times", "opinion", o=found))
 
 
 def loads(
@@ -426,7 +435,6 @@ def loads(
     from octant.network.whatif import with_routing
     from octant.report.network import answers as report
     from octant.report.network import svg as network_svg
-    from octant.report.network import text as network_text
     from octant.report.page import html
 
     machine, asked = with_routing(network, None, None), read_sizes(sizes) if sizes else ()
@@ -434,7 +442,7 @@ def loads(
     if svg is not None:
         print(html.save(network_svg.drawing(found.maps, found.curve.size_word), svg))
         return
-    print(report.as_json(found) if json else network_text.overview_text(found))
+    print(report.as_json(found) if json else report.overview_text(found))
 
 
 def report_page(

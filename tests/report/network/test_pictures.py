@@ -17,9 +17,9 @@ from octant.network import NetworkFile, load, make, solve
 from octant.network.loads import LoadMap, load_map
 from octant.network.overview import Overview, overview, sizes
 from octant.report.charts.layout.labels import text_width
+from octant.report.network import answers as network_text
 from octant.report.network import page as network_page
 from octant.report.network import svg
-from octant.report.network import text as network_text
 from octant.report.network.page import curve, failures
 from pages import NASTY, opened
 from paths import ROOT

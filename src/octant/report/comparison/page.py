@@ -30,23 +30,15 @@ def render(found: Comparisons) -> str:
     return html.render(
         "comparison.html.jinja",
         {"run": name, "document": text.document(found), "exports": html.exports(pictures, name)},
-        found=found,
-        before=before,
-        after=after,
-        titles=titles,
+        found=found, before=before, after=after, titles=titles,
         command=f"compare --rounds {found.pair.rounds}" if found.pair else "compare",
-        period=period_text(before, after),
-        machines=list(dict.fromkeys([before.machine.name, after.machine.name])),
-        answer=statements.answer(found),
-        counts=statements.counts(found),
-        reliability=statements.reliability(found),
-        pictures=pictures,
-        steps=statements.steps(found),
+        period=period_text(before, after), machines=list(dict.fromkeys([before.machine.name, after.machine.name])),
+        answer=statements.answer(found), counts=statements.counts(found), reliability=statements.reliability(found),
+        pictures=pictures, steps=statements.steps(found), absent=absent_workloads(found.before, found.after),
         apart=[(statements.name(one), statements.why(one), one.lost) for one in [*notable, *alone]],
-        absent=absent_workloads(found.before, found.after),
         caveats=[(statements.name(one), statements.why(one)) for one in statements.ordered(found) if one.why],
         most=MOST_ROWS,
-    )
+    )  # fmt: skip
 
 
 def write(found: Comparisons, path: Path) -> Path:

@@ -14,7 +14,7 @@ from octant.report.charts.bars.ratios import RatioRow, ratios
 from octant.report.claims import claims, grade_of_verdicts
 from octant.report.plain import clean
 from octant.report.screen.answer import Reliability
-from octant.report.sentences import Sentences, listed
+from octant.report.sentences import Sentences
 from octant.runs.programs.command_text import comparison_line
 from octant.runs.programs.pair import SENSIBLE_S
 from octant.stats.gate import EXTENDED_THRESHOLDS, OBRIEN_FLEMING_THRESHOLDS, least_rounds
@@ -84,12 +84,7 @@ def detectable_text(one: Comparison) -> str:
 
 def values_text(found: Comparisons) -> str:
     """Return the statistics whose quotients are the printed ratios."""
-    named = {
-        "geometric mean": "geometric means", "Hodges-Lehmann": "Hodges-Lehmann estimates", "median": "medians",
-    }  # fmt: skip
-    used = {one.statistic for one in found.figures if one.verdict and one.verdict.speed}
-    kinds = listed([text for name, text in named.items() if name in used])
-    return f"values of A and B: {kinds} of the launches whose ratio is shown; the report of a run shows medians"
+    return _TEXTS.line("values", {one.statistic for one in found.figures if one.verdict and one.verdict.speed})
 
 
 def counts(found: Comparisons) -> list[tuple[int, str]]:

@@ -56,11 +56,8 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
         page += [Text(), *_wrap(f"{step.title}: {step.body}", width, "dim")]
         page += [Text(f"  {line}") for line in step.lines]
     differences = [f"{what}: {in_a} in A, {in_b} in B" for what, in_a, in_b in found.differences]
-    for heading, items in (
-        (text.ABSENT, absent_workloads(found.before, found.after)), ("Other differences", differences),
-    ):  # fmt: skip
-        page += [Text(), Text(heading, style="bold")] if items else []
-        page += [line for one in items for line in _wrap(f"  {one}", width)]
+    page += text.titled_list(text.ABSENT, absent_workloads(found.before, found.after), width)
+    page += text.titled_list("Other differences", differences, width)
     return page
 
 

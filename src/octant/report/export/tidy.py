@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
     from octant.record import Failure, Point
+    from octant.stats.caveats import Caveat
     from octant.store import StoredRun
 
 FORMATS = ("csv", "parquet", "json")
@@ -237,11 +238,7 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
         "processor": machine.processor.model,
         "first_screen": _plain({**asdict(replace(first, findings=())), "findings": findings}),
         "figures": [
-            _structure(_figure_line(run, figure)) | {
-                "caveats": [
-                    {"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in figure.caveats
-                ]
-            }
+            _structure(_figure_line(run, figure)) | {"caveats": caveats_json(figure.caveats)}
             for figure in _all_figures(summary)
         ],
         "results": [_structure(line) for line in result_lines(summary)],
@@ -253,6 +250,11 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
         **({"programs": programs} if (programs := _programs(run)) else {}),
         **({"report": str(page)} if page else {}),
     }  # fmt: skip
+
+
+def caveats_json(caveats: Iterable[Caveat]) -> list[dict[str, str]]:
+    """Return caveats as objects of JSON."""
+    return [{"kind": one.kind, "grade": one.grade.name.lower(), "text": one.text} for one in caveats]
 
 
 def _programs(run: StoredRun) -> list[dict[str, object]]:

@@ -14,7 +14,7 @@ from octant.machine.codec import to_json
 from octant.machine.cpusets import cpus_text
 from octant.machine.modes import describe_numa_mode
 from octant.placement.draw import NO_MEMORY
-from octant.report.tables.layout import text_table
+from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render
 from octant.units import bytes_text, counted, si_text
 
@@ -48,14 +48,14 @@ def as_json(machine: Machine) -> str:
 def as_text(machine: Machine) -> str:
     """Return the machine for the terminal."""
     top = machine.topology
-    parts = [render(Group(_headline(machine), Text(), *_drawing(machine))), _caches(top)]
-    if any(node.distances for node in top.numa[1:]):
-        rows = [(f"NUMA {node.os}", *(node.distances or ["not known"])) for node in top.numa]
-        parts.append(text_table(("distance", *(f">{node.os}" for node in top.numa)), rows))
-    parts.append(text_table(("=", ""), _facts(machine)))
-    if machine.disagreements:
-        parts.append("\n".join([render(Text("Sources disagree", style="bold")), *_disagreements(machine)]))
-    return "\n\n".join(parts)
+    return fill(
+        "machine/machine", "page", machine=machine, top=top, caches=_caches(top), cpus=cpus_text,
+        drawing=render(Group(_headline(machine), Text(), *_drawing(machine))),
+        instructions=instructions(machine.processor.flags), numa_mode=describe_numa_mode(machine),
+        pages=pages_text(machine.page_sizes), settings=setting_texts(machine.system),
+        names={cpu.os: cpu.kind for cpu in top.cpus},
+        offline=(top.complete or frozenset()) - {cpu.os for cpu in top.cpus},
+    )  # fmt: skip
 
 
 def counts_text(top: Topology) -> str:
@@ -163,37 +163,6 @@ def instructions(flags: frozenset[str]) -> str:
     return ", ".join(text for name, text in found.items() if _SHADOWED.get(name) not in found)
 
 
-def _facts(machine: Machine) -> Iterator[tuple[str, str]]:
-    yield "instruction sets", instructions(machine.processor.flags) or "not stated"
-    yield "NUMA mode", describe_numa_mode(machine)
-    yield from _topology_facts(machine)
-    yield "page sizes", pages_text(machine.page_sizes) or "not known"
-    yield from setting_texts(machine.system)
-    yield from machine.software.items()
-
-
-def _topology_facts(machine: Machine) -> Iterator[tuple[str, str]]:
-    """Return kinds of cores, memory attributes, hardware threads that are offline, and what is not known."""
-    top = machine.topology
-    names = {cpu.os: cpu.kind for cpu in top.cpus}
-    for kind in top.kinds or ():
-        of = names.get(min(kind.cpus), "")
-        infos = ", ".join(f"{name} {value}" for name, value in kind.infos)
-        rank = "not ranked" if kind.rank is None else f"rank {kind.rank}"
-        yield "core kind", "; ".join(filter(None, [cpus_text(kind.cpus), rank, of, infos]))
-    for one in top.memory_attributes:
-        value = si_text(one.value, one.unit) if one.unit else f"{one.value:g}"
-        where = "" if one.initiators is None else f" from hardware threads {cpus_text(one.initiators)}"
-        yield "memory attribute", f"{one.name} of NUMA {one.node}{where}: {value}"
-    offline = (top.complete or frozenset()) - {cpu.os for cpu in top.cpus}
-    if offline and "cpus_offline" not in machine.system:
-        yield "not online", cpus_text(offline)
-    if top.kinds is None:
-        yield "core kinds", "not known"
-    if top.caches is None:
-        yield "caches", f"not known: {machine.system.get('caches_unknown', 'the description does not state them')}"
-
-
 def pages_text(sizes: Iterable[PageSize]) -> str:
     """Return page sizes with the contents of their pools: `4 KiB, 2 MiB (empty pool)`."""
     texts = []
@@ -211,10 +180,3 @@ def setting_texts(system: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for label, key in _LIMITS:
         if limit := system.get(key):
             yield label, bytes_text(int(limit)) if limit.isdigit() else limit
-
-
-def _disagreements(machine: Machine) -> Iterator[str]:
-    for entry in machine.disagreements:
-        yield f"  {entry.subject}"
-        rows = [*entry.statements, ("trusted", entry.trusted)]
-        yield text_table(("=", ""), [(f"    {source}", what) for source, what in rows])

@@ -1,30 +1,69 @@
-"""What the network model answers, as text and as JSON."""
+"""What the network model answers, as text and as JSON: curves, loads, times, failures and predictions."""
+
+from __future__ import annotations
 
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from msgspec import Struct, to_builtins
+from rich.text import Text
 
-from octant.network.calibrate import Calibration
-from octant.network.failures import Random, Recovery, Sweep
-from octant.network.files import NetworkFile
-from octant.network.inventory import NetworkInventory
-from octant.network.predictions import Prediction
-from octant.network.scale import ScalePoint, ScalingCurve
-from octant.network.whatif import Bracket, Difference, Explanation, RequiredChange, Sensitivity
+from octant.network.noise import operation_delay
 from octant.report.charts.curves.curve import segment_facts
-from octant.report.tables.layout import fill, rate_text, text_table
-from octant.simulate.run_calibration import Evidence, StoreCalibration
-from octant.units import percent_text, si_text
+from octant.report.tables.layout import fill, table_rows, text_table
+from octant.report.terminal import render, screen_columns
+from octant.study.ratios import digits
+from octant.units import si_scale, si_text
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from octant.benchmarks.described import System
+    from octant.network.collectives import Collective
+    from octant.network.failures import Sweep
+    from octant.network.files import NetworkFile
+    from octant.network.inventory import NetworkInventory
+    from octant.network.loads import LoadMap
+    from octant.network.noise import Interruption
+    from octant.network.overview import Overview
+    from octant.network.predictions import Prediction
+    from octant.network.scale import ScalingCurve
+    from octant.network.whatif import Explanation, Sensitivity
+    from octant.simulate.projection import ProjectedSystem
+    from octant.simulate.run_calibration import StoreCalibration
+    from octant.simulate.timestep import StepTime, TimeStep
+    from octant.stats import Interval
+
+Item = TypeVar("Item")
+_ROWS = 12
+_COLUMNS = 72
+_SHADES = " ▁▂▃▄▅▆▇█"
+_FULL = "▓"
+_SATURATED = 0.9995
 CALIBRATED = "*"
 """Mark of a published point with which the model was calibrated."""
 _MOST_CAUSES = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class NotedTable:
+    """Predictions with their assumptions and exclusions, or published values with their source."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    id: str = ""  # of the section of a page
+
+    @property
+    def caption(self) -> str:
+        """Return the notes as one text."""
+        return f"{'; '.join(self.notes)}."
 
 
 def plain(value: object) -> Any:
@@ -55,89 +94,17 @@ def curve_json(curve: ScalingCurve) -> str:
 
 def curve_text(curve: ScalingCurve) -> str:
     """Return a row for each size: the rate with its range, what limits it, the next solver and the published value."""
-    columns = (">model", ">range", "limited by", ">headroom", ">next solver", ">published", ">error")
-    rows = [
-        (
-            p.size, rate_text(p.rate_per_s, "", 4), range_text(p, "") if p.high_per_s > p.low_per_s else "",
-            limit_text(p), f"{100 * (p.headroom - 1):+.1f} %" if p.headroom else "",
-            rate_text(p.bound.rate_per_s, "") if p.bound else "", published_text(p, ""), error_text(p),
-        )
-        for p in curve.points
-    ]  # fmt: skip
-    unit = curve.points[0].unit if curve.points else ""
-    table = text_table((f">{curve.size_word}", *columns), rows)
-    return fill("network/answers", "curve", c=curve, unit=unit, table=table, calibrated=CALIBRATED)
-
-
-def range_text(point: ScalePoint, unit: str) -> str:
-    """Return the range that the calibration allows."""
-    return " … ".join(rate_text(value, unit) for value in (point.low_per_s, point.high_per_s))
-
-
-def limit_text(point: ScalePoint) -> str:
-    """Return the class of links that limits a point, with the resource."""
-    return f"{point.bottleneck} ({point.resource})" if point.resource else point.bottleneck
-
-
-def error_text(point: ScalePoint) -> str:
-    """Return the error of the model against the published value."""
-    return f"{100 * point.error:+.1f} %" if point.error is not None else ""
-
-
-def published_text(point: ScalePoint, unit: str) -> str:
-    """Return the published value, marked if the model was calibrated with it."""
-    if point.published is None:
-        return ""
-    return si_text(point.published.value, unit) + f" {CALIBRATED}" * bool(point.published.calibrated)
+    return fill("network/answers", "curve", c=curve, calibrated=CALIBRATED)
 
 
 def answer_text(answer: Prediction) -> str:
     """Return the rate, and the limit of each class of links; loads are per unit of a sender or of the largest flow."""
-    unit = f"{answer.unit}/s"
-    columns = ("class", ">load", ">capacity", ">limit if only this class", ">headroom", ">links", "tightest link")
-    rows = [
-        (
-            b.link_class, f"{b.load / answer.units_each:.4g}", si_text(b.capacity_per_s, unit),
-            si_text(b.rate_per_s, unit), f"× {b.headroom:.3g}" if math.isfinite(b.headroom) else "", b.links, b.link,
-        )
-        for b in answer.bottlenecks
-    ]  # fmt: skip
-    return fill("network/answers", "prediction", a=answer, table=text_table(columns, rows))
+    return fill("network/answers", "prediction", a=answer)
 
 
 def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> str:
     """Return an answer with the sources of the load on its tightest link, and the gain from faster links."""
-    causes = [(percent_text(one.part), one.relation, one.hop, one.job) for one in explanation.causes[:_MOST_CAUSES]]
-    rows = [(one.link_class, f"{one.elasticity:.2f}", f"× {one.rate_if_doubled:.3g}") for one in gains]
-    return fill(
-        "network/answers", "explanation", e=explanation, answer=answer_text(explanation.answer),
-        causes=text_table((">share", "between", ">hop", ">job"), causes),
-        gains=text_table(("class", ">% rate per % capacity", ">gain if doubled"), rows),
-    )  # fmt: skip
-
-
-def differences_text(first: str, second: str, rows: Sequence[Difference]) -> str:
-    """Return two machines side by side, a row for each size."""
-    cells = [
-        (
-            row.size, *(rate_text(v, "", 4) for v in (row.first_per_s, row.second_per_s)),
-            "" if row.ratio is None else f"{row.ratio:.3f}", row.first_bottleneck, row.second_bottleneck,
-        )
-        for row in rows
-    ]  # fmt: skip
-    head = (">size", f">{first}", f">{second}", ">ratio", f"{first} limited by", f"{second} limited by")
-    notes = [f"{row.size}: {note}" for row in rows for note in row.notes]
-    return "\n".join([rows[0].unit if rows else "", text_table(head, cells), *notes])
-
-
-def change_text(change: RequiredChange, unit: str) -> str:
-    """Return the smallest change that reaches a target."""
-    return fill("network/answers", "change", c=change, unit=f"{unit}/s")
-
-
-def bracket_text(bracket: Bracket, unit: str) -> str:
-    """Return the rates of two routings, and of an ideal adaptive routing."""
-    return fill("network/answers", "bracket", b=bracket, unit=f"{unit}/s")
+    return fill("network/answers", "explanation", e=explanation, gains=gains, most=_MOST_CAUSES)
 
 
 def sweep_text(sweep: Sweep, unit: str) -> str:
@@ -146,78 +113,11 @@ def sweep_text(sweep: Sweep, unit: str) -> str:
     return fill("network/failures", "sweep", s=sweep, unit=f"{unit}/s", rates=rates)
 
 
-def random_text(random: Random, unit: str) -> str:
-    """Return the rates after random sets of failures, and the number of trials that disconnect some traffic."""
-    return fill("network/failures", "random", r=random, unit=f"{unit}/s")
-
-
-def recovery_text(recovery: Recovery) -> str:
-    """Return what detection and failover did."""
-    return fill("network/failures", "recovery", r=recovery)
-
-
-def calibration_text(fit: Calibration) -> str:
-    """Return fitted capacities with their ranges."""
-    rows = [
-        (
-            p.link_class, si_text(p.value, "/s", 4),
-            *(si_text(v, "/s", 4) if 0 < v < math.inf else "open" for v in (p.low, p.high)),
-            "" if p.determined else "not determined",
-        )
-        for p in fit.parameters
-    ]  # fmt: skip
-    return fill("network/calibration", "fit", f=fit, table=text_table(("class", ">value", ">low", ">high", ""), rows))
-
-
 def store_calibration_text(found: StoreCalibration) -> str:
     """Return what a run measured, the resulting capacities and start-up times, and lines for a network file."""
-    pairs = list(zip(found.evidence, found.fits, strict=True))
-    evidence = [
-        fill("network/calibration", "evidence", e=e, fit=calibration_text(fit), segments=segment_facts(e.segments))
-        for e, fit in pairs
-    ]
-    lines = [row for one, fit in pairs for row in _capacity_lines(found, one, fit)]
-    lines += _message_lines(found) if lines else []
-    return fill("network/calibration", "stored", s=found, evidence=evidence, lines=lines)
-
-
-def _capacity_lines(found: StoreCalibration, one: Evidence, fit: Calibration) -> list[str]:
-    """Return capacities with a lower bound as TOML; an upper bound alone is no capacity."""
-    ends = {"endpoint": "endpoint.injection", "local": "endpoint.local"}
-    lines = []
-    for p in (p for p in fit.parameters if p.low > 0):
-        value, low, high = (v * p.each for v in (p.value, p.low, p.high))
-        top = f", high = {high:.4g}" if math.isfinite(high) else ""
-        source = f"{one.workload}, run {found.run} on {found.machine}{'' if top else '; no upper bound'}"
-        lines += [f"[{ends.get(p.link_class, f'links.{p.link_class}')}]",
-                  f"{p.resource}_per_s = {{ value = {value:.4g}, low = {low:.4g}{top}, "
-                  f"source = {json.dumps(source, ensure_ascii=False)} }}"]  # fmt: skip
-    return lines
-
-
-def _message_lines(found: StoreCalibration) -> list[str]:
-    """Return times of messages by their length as TOML, within a node and between nodes; a line for each segment."""
-    lines: dict[str, list[str]] = {}
-    for one in found.evidence:
-        flows = one.pattern.flows
-        if one.is_message and one.segments and flows is not None:
-            key = "inside" if flows.sources[0] == flows.targets[0] else "between"
-            rates = [f", bytes_per_s = {s.bandwidth:.4g}" * math.isfinite(s.bandwidth) for s in one.segments]
-            rows = [
-                f"  {{ first = {s.first:.0f}, time = {s.at_first_s:.4g}{rate} }},"
-                for s, rate in zip(one.segments, rates, strict=True)
-            ]
-            lines.setdefault(key, [f"{key} = [", *rows, "]"])
-    source = json.dumps(f"run {found.run} on {found.machine}", ensure_ascii=False)
-    return ["[messages]", *(line for part in lines.values() for line in part), f"source = {source}"] if lines else []
-
-
-def networks_text(networks: Sequence[NetworkFile]) -> str:
-    """Return the catalogue of networks, a row for each."""
-    rows = [
-        (n.name, n.topology.kind, n.topology.nodes(), n.routing.name, ", ".join(n.published), n.title) for n in networks
-    ]
-    return text_table(("=network", "topology", ">nodes", "routing", "published", "description"), rows)
+    pairs = zip(found.evidence, found.fits, strict=True)
+    parts = [(evidence, fit, segment_facts(evidence.segments)) for evidence, fit in pairs]
+    return fill("network/calibration", "stored", s=found, parts=parts)
 
 
 def inventory_text(found: NetworkInventory, path: Path | None = None) -> str:
@@ -226,13 +126,149 @@ def inventory_text(found: NetworkInventory, path: Path | None = None) -> str:
     Args:
         path: file of a network of the catalogue, to copy.
     """
-    rows = [
-        (c.name, f"{c.cables:,}", si_text(c.bytes_per_s, "B/s") if c.bytes_per_s is not None else "no limit")
-        for c in found.classes
-    ]
-    apart = [(one.kind, f"{one.count:,}", one.reason) for one in (found.fabric.apart if found.fabric else ())]
+    return fill("network/answers", "inventory", n=found, path=path)
+
+
+def overview_text(shown: Overview) -> str:
+    """Return the curve, and the load of the busiest link of each class at each size."""
+    parts = [f"{shown.network.name}: {shown.traffic}, {shown.curve.points[0].unit}", chart(shown.curve)]
+    if shown.maps:
+        parts += ["", heat(shown.maps, shown.curve.size_word)]
+    return "\n".join(parts)
+
+
+def chart(curve: ScalingCurve) -> str:
+    """Return rate against size: `•` the model, `o` published, `@` both in one place."""
+    points = _thinned(curve.points)
+    width = _width(points)
+    top = max([p.rate_per_s for p in points] + [p.published.value for p in points if p.published])
+    base = points[0].unit.split(" per ")[0]
+    level = {p.size: (_row(p.rate_per_s, top), _row(p.published.value, top) if p.published else -1) for p in points}
+    lines = []
+    for row in range(_ROWS, -1, -1):
+        label = si_text(top * row / _ROWS, base) if row % 4 == 0 else ""
+        marks = ("@" if m == row == o else "•" if m == row else "o" if o == row else " " for m, o in level.values())
+        lines.append(f"{label:>15} │{''.join(mark.ljust(width) for mark in marks)}".rstrip())
+    return "\n".join([*lines, f"{'':>15} └{'─' * len(points) * width}", _scale([*level], curve.size_word)])
+
+
+def heat(maps: Mapping[int, LoadMap], size_word: str) -> str:
+    """Return a row for each class and a column for each size; a higher bar is busier, and `▓` is saturated."""
+    sizes = _thinned(list(maps))
+    text = Text()
+    for name in dict.fromkeys(one.link_class for found in maps.values() for one in found.classes):
+        text.append(f"{name:>15} │")
+        for size in sizes:
+            busy = next((one.busiest for one in maps[size].classes if one.link_class == name), 0.0)
+            full = busy >= _SATURATED
+            mark = _FULL if full else _SHADES[min(8, round(busy * 8))]
+            text.append(mark * _width(sizes), style="red" if full else "blue")
+        text.append("\n")
+    legend = f"{'':>17}busiest link of each class: {_SHADES[1]} low, {_SHADES[8]} high, {_FULL} saturated"
+    text.append(f"{_scale(sizes, size_word)}\n{legend}")
+    return render(text)
+
+
+def steps_text(network: NetworkFile, step: TimeStep, times: Sequence[StepTime]) -> str:
+    """Return time steps of an application, a row for each number of ranks."""
+    algorithms = []
+    for number, reduction in enumerate(step.reductions):
+        ranks: dict[str, list[int]] = {}
+        for one in times:
+            ranks.setdefault(one.algorithms[number], []).append(one.ranks)
+        algorithms.append((reduction, ranks))
+    return fill("network/times", "steps", network=network, s=step, times=times, algorithms=algorithms)
+
+
+def interval_text(value: Interval, unit: str) -> str:
+    """Return the ends of a range: `1.20 … 1.70 GB/s`, or a single value."""
+    if math.isinf(value.middle):
+        return "no limit"
+    if value.low == value.high:
+        return si_text(value.middle, unit)
+    scale, prefix = si_scale(value.high, unit=unit)
+    return f"{digits(value.low / scale)} … {digits(value.high / scale)} {prefix}{unit}"
+
+
+def measured_answers(found: ProjectedSystem) -> NotedTable:
+    """Return predictions for many nodes like that of a run."""
+    counts = list(dict.fromkeys(one.nodes for one in found.answers))
+    node = {one.test: one for one in found.node}
+    rows = []
+    for test in dict.fromkeys(one.test for one in found.answers):
+        of_test = {one.nodes: one for one in found.answers if one.test == test}
+        here = si_text(node[test].per_s, node[test].unit) if test in node else ""
+        cells = (interval_text(of_test[count].rate.per_s, of_test[count].unit) for count in counts)
+        rows.append((found.titles[test], here, *cells, of_test[counts[-1]].rate.limited_by))
+    header = ("test", "one node, measured", *(f"{count:,} nodes" for count in counts), "limited by")
+    missing = ", ".join(found.titles[test] for test in found.left_out)
+    title = f"Estimate for many nodes like this one ({found.machine}, run {found.run})"
+    return NotedTable(title, header, tuple(rows), _notes(assumptions=found.assumptions, missing=missing))
+
+
+def _notes(**values: Any) -> tuple[str, ...]:
+    return tuple(fill("network/page", "notes", **values).splitlines())
+
+
+def system_answers(found: System) -> NotedTable:
+    """Return predictions for a described machine."""
+    nodes = found.answers[0].nodes if found.answers else 0
+    rows = table_rows(
+        "network/answers", "system_rows", answers=found.answers, interval=interval_text, calibrated=CALIBRATED
+    )
+    header = ("test", "model", "per node", "limited by", "published, per node", "error")
+    remarks = [f"{one.title}: {one.note}" for one in found.answers if one.note]
+    mark = CALIBRATED * any(one.published and one.published.calibrated for one in found.answers)
+    notes = _notes(assumptions=found.assumptions, remarks=remarks, excluded=found.left_out, mark=mark)
+    return NotedTable(f"{found.network} with {nodes:,} nodes", header, rows, notes)
+
+
+def answers_text(answers: NotedTable) -> str:
+    """Return a table of predictions, and below it their assumptions."""
+    columns = [column if "limited by" in column or column == "test" else f">{column}" for column in answers.header]
+    width = screen_columns(100) - 2
+    notes = [line for note in answers.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([text_table(columns, answers.rows, answers.title), *(f"  {line}" for line in notes)])
+
+
+def collective_text(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return a row for each algorithm, or for each size; OS noise of the cores adds a second table."""
+    every = [one for sized in found.timings for one in sized] if noise else []
     return fill(
-        "network/answers", "inventory", n=found, path=path,
-        classes=text_table(("class", ">cables", ">one direction"), rows),
-        apart=text_table(("devices without traffic", ">count", "reason"), apart) if apart else "",
+        "network/times", "collective", c=found, noise=noise, noise_share=sum(kind.share for kind in noise),
+        delays=[(one, operation_delay(one.time_s, found.ranks, noise)) for one in every],
     )  # fmt: skip
+
+
+def collective_json(found: Collective, noise: Sequence[Interruption] = ()) -> str:
+    """Return the same in base units; each time has its parts, and its delay by interruptions."""
+    timings = [[{**plain(one), "limited_by": one.limited_by[0]} for one in sized] for sized in found.timings]
+    for one in (one for sized in timings if noise for one in sized):
+        one["late"] = plain(operation_delay(one["time_s"], found.ranks, noise))
+    return as_json({**plain(found), "timings": timings})
+
+
+def _thinned(items: Sequence[Item]) -> list[Item]:
+    """Return evenly spaced items that fit the columns."""
+    return list(items[:: -(-len(items) // _COLUMNS)])
+
+
+def _width(items: Sequence[object]) -> int:
+    return 5 if len(items) <= 12 else 1
+
+
+def _row(value: float, top: float) -> int:
+    return round(_ROWS * value / top) if top > 0 else 0
+
+
+def _scale(sizes: list[int], word: str) -> str:
+    """Return sizes under their columns, as many as fit."""
+    width = _width(sizes)
+    line = [" "] * (len(sizes) * width + 8)
+    free = 0
+    for i, size in enumerate(sizes):
+        text, column = str(size), i * width
+        if column >= free and (i == 0 or size % 8 == 0 or len(sizes) <= 12):
+            line[column : column + len(text)] = text
+            free = column + len(text) + 1
+    return f"{'':>17}{''.join(line).rstrip()} {word}"

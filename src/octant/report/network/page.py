@@ -12,9 +12,9 @@ from msgspec import to_builtins
 from octant import __version__, units
 from octant.report.charts.picture import Axis, ChartSeries, Panel, Picture, even_ticks, si_ticks
 from octant.report.network import svg as network_svg
-from octant.report.network.answers import CALIBRATED, error_text, limit_text, plain, published_text, range_text
+from octant.report.network.answers import CALIBRATED, plain
 from octant.report.page import html
-from octant.report.tables.layout import fill
+from octant.report.tables.layout import fill, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,13 +84,7 @@ def curve(shown: Overview) -> Picture:
     top = max(y for one in series for y in (*one.y, *one.high))
     upright = Axis("rate", False, even_ticks(top, si_ticks(base)), base)
     columns = (word, "rate", "calibrated range", "limited by", "published", "error", "solver")
-    rows = tuple(
-        (
-            str(p.size), units.si_text(p.rate_per_s, base), range_text(p, base), limit_text(p),
-            published_text(p, base), error_text(p), p.solver,
-        )
-        for p in points
-    )  # fmt: skip
+    rows = table_rows("network/answers", "curve_rows", c=shown.curve, calibrated=CALIBRATED, unit=base)
     panel = Panel(_size_axis(shown, xs[-1]), upright, tuple(series))
     return Picture("scale", f"{shown.traffic} against {word}", caption, (panel,), columns, rows)
 

@@ -57,21 +57,12 @@ def program_answer(summary: Summary) -> str:
     values = [figure for figure in shown if figure.value and not figure.invalid]
     if not values or len({(figure.workload.name, figure.metric.name) for figure in summary.figures}) > 1:
         return ""
-    metric, name = values[0].metric, values[0].label
-    if len(shown) > 1:
-        ends = [f"{claims.numbered(claims.figure_texts(one))} ({_cell(one)})" for one in values]
-        text = f"{name}: the best {metric.name} of {counted(len(summary.figures), 'combination')} is {ends[0]}"
-        return f"{text}, the worst {ends[1]}." if len(ends) > 1 else f"{text}."
-    took = claims.numbered(claims.figure_texts(values[0]))
-    text = f"{name} took {took}" if metric.name == WALL else f"{name} reached {took} ({metric.name})"
-    cores, memory = (summary.figure(values[0], one) for one in (CORES_USED, MEMORY))
-    occupied, used = most_occupied(values[0].points), []
-    if cores and cores.value:
-        of = f" of {counted(len(occupied.hardware_threads), 'hardware thread')}" if occupied else " cores"
-        used.append(f"kept {cores.value.middle:.3g}{of} busy")
-    if memory and memory.value:
-        used.append(f"used at most {claims.quantity(memory.value.middle, 'B')} in a process")
-    return f"{text}{', ' * bool(used)}{' and '.join(used)}."
+    ends = [(claims.numbered(claims.figure_texts(one)), _cell(one)) for one in values]
+    cores, memory = (_value(summary.figure(values[0], one)) for one in (CORES_USED, MEMORY))
+    return _TEXTS.line(
+        "program", values[0].label, values[0].metric.name, ends, len(shown) > 1, len(summary.figures), cores, memory,
+        most_occupied(values[0].points), WALL,
+    )  # fmt: skip
 
 
 def _shown(summary: Summary) -> list[Figure]:
@@ -87,8 +78,12 @@ def _shown(summary: Summary) -> list[Figure]:
     return list({id(one): one for one in (*wrong[:1], ordered[0], ordered[-1])}.values())[:2]
 
 
+def _value(figure: Figure | None) -> float | None:
+    return figure.value.middle if figure and figure.value else None
+
+
 def _middle(figure: Figure | None) -> float:
-    return figure.value.middle if figure and figure.value else 0.0
+    return _value(figure) or 0.0
 
 
 def _cell(figure: Figure) -> str:
@@ -119,8 +114,10 @@ class ProgramTiles:
             tile = self.tile_of(DeclaredTile(name, what, ()), figure)
             values = [launch.value.middle for launch in figure.counted]
             spread = max(values) / min(values) - 1 if len(values) > 1 and min(values) > 0 else None
-            also = () if spread is None else (f"launches differ by {claims.percent(spread)}",)
-            tiles.append(replace(tile, of=unbroken(compared.get(id(figure), "")), also=also) if tile.number else tile)
+            also = _TEXTS.lines("spread", spread)
+            tiles.append(
+                replace(tile, of=unbroken(compared.get(id(figure), "")), also=tuple(also)) if tile.number else tile
+            )
         wall = None if several or figures[0].metric.name == WALL else self.summary.figure(figures[0], WALL)
         if wall is not None:
             tiles.append(self.tile_of(DeclaredTile(capital(WALL), figures[0].label, ()), wall))
@@ -140,11 +137,7 @@ class ProgramTiles:
         if figure is None:
             return Tile(name, "peak of the largest process", missing="not recorded")
         tile = self.tile_of(DeclaredTile(name, f"peak of the largest process{self._of(figure)}", ()), figure)
-        occupied, also = most_occupied(figure.points), []
-        if occupied and occupied.resident_bytes:
-            also.append(f"private memory {claims.quantity(occupied.resident_bytes, 'B')}")
-        if occupied and occupied.huge_share is not None:
-            also.append(f"{claims.percent(occupied.huge_share)} of it on huge pages")
+        also = _TEXTS.lines("memory", most_occupied(figure.points))
         even = tile.strip is not None and len(set(tile.strip.ends)) == 1  # dots would show errors of rounding
         return replace(tile, also=tuple(also), strip=None if even else tile.strip)
 
@@ -159,7 +152,7 @@ class ProgramTiles:
             return Tile(name, used, missing="the hardware threads that it may use were not read back")
         occupied = most_occupied(figure.points)
         number = len(occupied.hardware_threads) if occupied else 0
-        texts = claims.figure_texts(figure)
+        texts = claims.value_texts(figure.value, "1", share=True)
         what = f"of {counted(number, 'hardware thread')}{self._of(figure)}"
         tile = self.tile_of(DeclaredTile(name, what, ()), figure)
         ends = f"{texts.ends}{claims.NARROW}%" if texts.ends else ""
@@ -168,12 +161,7 @@ class ProgramTiles:
             one for one in self.summary.figures if one.points is figure.points or one.points == figure.points
         )
         busy, user, system = (self.summary.figure(headline, name) for name in (CORES_USED, USER, SYSTEM))
-        also = [f"{busy.value.middle:.3g} cores used"] if busy and busy.value else []
-        if user and user.value and system and system.value and _middle(user) + _middle(system):
-            share = _middle(system) / (_middle(user) + _middle(system))
-            also.append(f"{claims.percent(share)} of the CPU time in the kernel")
-        if imbalance := self._worst(IMBALANCE):
-            also.append(f"load imbalance {claims.percent(_middle(imbalance))}")
+        also = _TEXTS.lines("processors", *map(_value, (busy, user, system, self._worst(IMBALANCE))))
         return replace(
             tile, number=texts.number, unit="%", ends=texts.ends or tile.ends,
             interval=f"{ends}: {claim}" if ends and claim else tile.interval,
@@ -182,11 +170,9 @@ class ProgramTiles:
 
     def _lost(self) -> Tile:
         name, what = "Time lost", "by all launches"
-        lost, also, points = causes_of_run(self.summary), [], self.summary.run.points
-        if bounds := [bound for point in points if (bound := queue_bound(point)) is not None]:
-            also.append(f"in addition, at most {claims.percent(max(bounds))} of a launch waiting for a CPU")
-        if preempted := self._worst(PREEMPTIONS):
-            also.append(f"{counted(round(_middle(preempted)), 'involuntary switch')} in a launch")
+        lost, points, preempted = causes_of_run(self.summary), self.summary.run.points, self._worst(PREEMPTIONS)
+        bounds = [bound for point in points if (bound := queue_bound(point)) is not None]
+        also = _TEXTS.lines("lost", max(bounds, default=None), preempted and round(_middle(preempted)))
         if lost is None:
             return Tile(name, "; ".join((what, *also)), missing="not recorded")
         texts = claims.number_texts(lost.lost, "1", share=True)
@@ -209,16 +195,11 @@ class ProgramTiles:
         ranks = len(occupied.ranks)
         what = f"of {counted(ranks, 'rank')} " * (ranks > 1) + f"observed {occupied.place_text}"
         masks = list(dict.fromkeys(numbers_text(sorted(rank.cpus)) for rank in occupied.ranks))
-        also = [occupied.memory_text]
-        if occupied.huge_share is not None:
-            also.append(f"{claims.percent(occupied.huge_share)} on huge pages")
-        if ranks > 1 and len(masks) > 1:
-            more = ", …" * (len(masks) > _MOST_RANKS)
-            also.append(f"bound to {', '.join(masks[:_MOST_RANKS])}{more}")
+        also = _TEXTS.lines("placement", occupied, masks if ranks > 1 else (), _MOST_RANKS)
         if not occupied.threads:
             return Tile(name, what, missing="the program ended before its threads could be observed")
         number, unit = counted(occupied.threads, "thread").split(" ", 1)
-        return Tile(name, what, number=number, unit=unit, also=tuple(filter(None, also)))
+        return Tile(name, what, number=number, unit=unit, also=tuple(also))
 
 
 def last_run_texts(summary: Summary, figures: Sequence[Figure]) -> dict[int, str]:

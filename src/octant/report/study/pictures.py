@@ -36,6 +36,7 @@ from octant.report.study.rows import (
     stated_value,
 )
 from octant.report.study.rows import places as places_of
+from octant.report.tables.layout import fill
 from octant.study.local_reference import THIS_MACHINE
 from octant.study.parts import number
 from octant.study.question import quantities
@@ -110,7 +111,7 @@ def gains(outcome: Outcome, measure: str) -> Picture:
     )
     title = f"{source.capitalize()}{' and published' if any(there) or any(published) else ''}"
     title += f": {measure}" if len(outcome.study.measures) > 1 else ""
-    omitted = f" {len(rows)} of {len(every)} rows are drawn; the table has all." if len(every) > len(rows) else ""
+    omitted = (len(rows), len(every)) if len(every) > len(rows) else None
     return _picture(outcome, measure, title, panel, 1152, omitted)
 
 
@@ -227,40 +228,29 @@ def _curve(name: str, points: Sequence[tuple[float, StudyValue, str]], word: str
 
 
 def _picture(
-    outcome: Outcome, measure: str, title: str, panel: Panel, width: Literal[1152, 780], omitted: str = ""
-) -> Picture:
+    outcome: Outcome, measure: str, title: str, panel: Panel, width: Literal[1152, 780],
+    omitted: tuple[int, int] | None = None,
+) -> Picture:  # fmt: skip
     header, rows = columns_and_rows(outcome, measure)
-    number_of = list(outcome.study.measures).index(measure) + 1
-    caption, table = _caption(outcome, measure) + omitted, tuple(tuple(cells) for cells in rows)
+    number_of, table = list(outcome.study.measures).index(measure) + 1, tuple(map(tuple, rows))
+    caption = _caption(outcome, measure, omitted)
     return Picture(f"picture-{number_of}", title, caption, (panel,), tuple(header), table, width=width)
 
 
-def _caption(outcome: Outcome, measure: str) -> str:
-    study, unit = outcome.study, quantities(outcome.study)[measure].unit
-    found = places_of(outcome, measure)
-    several = len({place.cell for place in found}) > 1
-    text = f"The baseline is {baseline_name(study)}. " if several else ""
-    whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
-    better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
+def _caption(outcome: Outcome, measure: str, omitted: tuple[int, int] | None) -> str:
+    study, found = outcome.study, places_of(outcome, measure)
+    unit, better = quantities(study)[measure].unit, outcome.values.better(measure)
+    per = unit.partition(" ")[2] if " per " in unit else ""
     if study.picture == "years":
-        run = f", {outcome.own.machine} in run {outcome.own.id}" if outcome.own.id else ""
-        return f"{better}{f', {whose.strip()}' if whose else ''}. Published results over published peaks; " + (
-            f"this machine{run}, over the peak that its own run measured."
-        )
-    values = f"Values{whose} of a model" if outcome.run is None else "Medians over launches"
-    text += f"{'Published values' if study.is_published else values}. {better}."
-    ends = "; ".join(ends_texts(outcome, measure))
-    marks = "Lines in the picture and brackets"
-    if study.picture == "curve" and study.measures[measure].axis:
-        marks = "Small dots are single launches. Brackets" if outcome.run else "Areas in the picture and brackets"
-    text += f" {marks} in the table: {ends}." if ends else ""
-    if any(is_invalid(place.ours) for place in found):
-        text += f" Open marks: the request was not met, or the value is not measurable; {UNSURE_RATIOS}."
+        return fill("study/captions", "years", direction=better, per=per, machine=outcome.own)
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
-    if any(place.published for place in found) and tables:
-        titles = "; ".join(catalogue.results()[table].title for table in tables)
-        text += f" Published: {titles.rstrip('.')}."
-    return text
+    return fill(
+        "study/captions", "values", study=study, direction=better, per=per, is_measured=outcome.run is not None,
+        baseline=baseline_name(study) if len({place.cell for place in found}) > 1 else "",
+        is_curve=study.picture == "curve" and study.measures[measure].axis, ends=ends_texts(outcome, measure),
+        has_invalid=any(is_invalid(place.ours) for place in found), unsure=UNSURE_RATIOS, omitted=omitted,
+        tables=[catalogue.results()[one].title for one in tables] if any(place.published for place in found) else (),
+    )  # fmt: skip
 
 
 def _source(outcome: Outcome) -> str:

@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
 from octant import catalogue
 from octant.failure import Exit, Refusal, suggestion
-from octant.report.machine.counterparts import legend, today_text
-from octant.report.terminal import render, text_width
+from octant.report.machine.settings import today_text
+from octant.report.tables.layout import fill, text_table
+from octant.report.terminal import text_width
 from octant.study import file
 from octant.untrusted import InputTable
 
@@ -91,12 +89,12 @@ def as_json(found: Iterable[InputTable]) -> str:
 
 def counts_text() -> str:
     """Return the number of entries of each kind."""
-    rows = sum(len(result.observations) for result in catalogue.results().values())
-    return (
-        f"{len(catalogue.machines())} machines, {len(catalogue.results())} result tables with {rows} observations, "
-        f"{len(catalogue.findings())} findings, {len(catalogue.settings())} settings, from "
-        f"{len(catalogue.documents())} documents.\nTry `octant catalogue machines`, `results`, `findings`, `settings`."
-    )
+    results = catalogue.results()
+    return fill(
+        "study/catalogue", "counts", machines=len(catalogue.machines()), results=len(results),
+        rows=sum(len(result.observations) for result in results.values()), findings=len(catalogue.findings()),
+        settings=len(catalogue.settings()), documents=len(catalogue.documents()),
+    )  # fmt: skip
 
 
 def counts_json() -> str:
@@ -106,63 +104,31 @@ def counts_json() -> str:
 
 def list_text(kind: str, found: Sequence[InputTable]) -> str:
     """Return a line for each entry."""
-    table = Table(box=None, pad_edge=False)
-    for n, column in enumerate(_KINDS[kind].columns):
-        table.add_column(column, overflow="fold", no_wrap=n == 0 and kind != "settings")
-    for entry in found:
-        table.add_row(*_KINDS[kind].row(entry))
-    return render(table)
+    first, *others = _KINDS[kind].columns
+    whole = "=" * (kind != "settings")
+    return text_table((whole + first, *others), [_KINDS[kind].row(entry) for entry in found])
 
 
 def entry_text(entry: InputTable) -> str:
     """Return an entry in full."""
     if isinstance(entry, catalogue.Result):
         return _result_text(entry)
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
     today = {"relation", "reason", "neutral", "counterparts"} if isinstance(entry, catalogue.Setting) else set()
+    rows = []
     for key, value in catalogue.members(entry).items():
         if value is not None and key not in today:
             text = _document(value) if key == "document" else _value_text(value)
-            if text:
-                table.add_row(key.replace("_", " "), text)
+            rows += [(key.replace("_", " "), text)] * bool(text)
     if isinstance(entry, catalogue.Finding) and entry.study in file.names():
-        table.add_row("try", f"octant study show {entry.study}")
-    if not isinstance(entry, catalogue.Setting):
-        return render(table)
-    width = text_width()
-    parts = (render(table), today_text([entry], width), legend((c.verified for c in entry.counterparts), width))
-    return "\n\n".join(parts).rstrip()
+        rows.append(("try", f"octant study show {entry.study}"))
+    table = text_table(("=", ""), rows)
+    return f"{table}\n\n{today_text(entry, text_width())}" if isinstance(entry, catalogue.Setting) else table
 
 
 def _result_text(result: catalogue.Result) -> str:
     rows = result.observations
-    columns = [c for c in result.configuration_columns if len({o.configuration[c] for o in rows}) > 1]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("machine", overflow="fold", min_width=10)
-    for column in columns:  # words stay whole as long as they can
-        words = " ".join([column.replace("_", " "), *(o.configuration[column] for o in rows)]).split()
-        table.add_column(column.replace("_", " "), overflow="fold", min_width=min(10, max(map(len, words))))
-    table.add_column("metric", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    signs = {"eq": "", "approx": "~", "gt": "> ", "ge": ">= ", "lt": "< ", "le": "<= "}
-    remarks: list[str] = []
-    for o in rows:
-        value = "none" if o.value is None else f"{signs[o.relation]}{o.value:g} {o.unit}"
-        remark = "; ".join(text for text in (o.claim, o.note) if text)
-        if remark and remark not in remarks:
-            remarks.append(remark)
-        mark = f" [{remarks.index(remark) + 1}]" if remark else ""
-        table.add_row(o.machine, *(o.configuration[c] for c in columns), o.metric, escape(value + mark))
-    about = f"{result.title}\n{_document(result.document)}, {result.where}\nmachine: {result.machine_attribution}"
-    same = {c: rows[0].configuration[c] for c in result.configuration_columns if c not in columns}
-    always = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in same.items() if value)
-    if always:
-        about += f"\nalways: {always}"
-    notes = [f"[{n}] {text}" for n, text in enumerate(remarks, 1)]
-    metrics = [f"{name} ({metric.unit}): {metric.definition}" for name, metric in result.metrics.items()]
-    return "\n".join([about, "", render(table), *notes, "", *metrics, *result.notes])
+    columns = [c for c in result.configuration_columns if len({row.configuration[c] for row in rows}) > 1]
+    return fill("study/catalogue", "result", one=result, source=_document(result.document), columns=columns)
 
 
 def _document(file: object) -> str:

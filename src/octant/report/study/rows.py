@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octant import catalogue, stats, units
 from octant.report import claims
-from octant.report.network.text import NotedTable, measured_answers, system_answers
+from octant.report.network.answers import NotedTable, interval_text, measured_answers, system_answers
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
 from octant.study.parts import Cell
@@ -97,20 +97,12 @@ def _row(
         "here": value_text(stated_value(ours), unit) + _mark_of(stated_value(ours), marks[0]) if ours else "",
         "of limit": units.percent_text(share) if ours and (share := ours.of_limit) is not None else "",
         "× baseline": factor_text(gained) + _mark_of(stated(gained), marks[1]) + sign if gained else "",
-        "model": range_of_model(model, unit) if model else "",
+        "model": interval_text(model, unit) if model else "",
         "× model": ratio_to_model(ours.value, model) if ours and model else "",
         "there": units.si_text(there.value, unit) if there else "",
         "× there": range_text(place.gain_there) if place.gain_there else "",
         "caveats": ", ".join(stats.warnings(ours.caveats)) if ours else "",
     }
-
-
-def range_of_model(value: stats.Interval, unit: str) -> str:
-    """Return the range of a prediction: `1.20 … 1.70 GB/s`, or a single value."""
-    if value.low == value.high:
-        return units.si_text(value.middle, unit)
-    scale, prefix = units.si_scale(value.high, unit=unit)
-    return f"{digits(value.low / scale)} … {digits(value.high / scale)} {prefix}{unit}"
 
 
 def ratio_to_model(ours: Bounded, model: stats.Interval) -> str:

@@ -13,6 +13,7 @@ from octant import facts, stats
 from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.report.charts.terminal import bar
+from octant.report.export.tidy import caveats_json
 from octant.report.study import rows as study_rows
 from octant.report.study.advice import steps
 from octant.report.study.answer import answer, counts, reliability
@@ -41,15 +42,10 @@ SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "unde
 def list_text(machine: Machine) -> str:
     """Return the studies of Octant, and how many published findings they can test on this machine."""
     found = file.entries()
-    rows = [
-        (name, str(len({test.id for test in study.findings})), study.question) for name, study in found.working.items()
-    ]
-    rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
-    rows += [(f"(kind of test) {n}", "", f"cannot be used ({one.reason})") for n, one in kinds.entries().broken.items()]
     width = max(60, screen_columns(WIDTH))
     counted = count_lines(studied_findings(machine, library_of, explain_missing_link))
     lines = [line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7)]
-    return "\n".join([text_table(("=study", ">findings", "question"), rows), "", *lines])
+    return fill("study/report", "studies", found=found, kinds=kinds.entries().broken, lines=lines)
 
 
 def list_json(machine: Machine) -> str:
@@ -125,7 +121,8 @@ def report_text(outcome: Outcome, notes: bool = False) -> str:
         "study/report", "report", outcome=outcome, about=about(outcome), width=width, answer=answer(outcome),
         counts=counts(outcome), sign=REPORT_SIGNS[found.grade], reliability=found,
         tables=tables, absent=absent_texts(outcome),
-        verdicts=_verdicts_text(outcome) if outcome.verdicts else "", steps=steps(outcome),
+        verdicts=Counter((one.status, one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts),
+        signs=SIGNS, steps=steps(outcome),
     )  # fmt: skip
 
 
@@ -211,17 +208,6 @@ def _bars(found: Sequence[StudyPlace]) -> list[str]:
     return [bar(value / most, BAR) if value is not None else "" for value in values]
 
 
-def _verdicts_text(outcome: Outcome) -> str:
-    rows: list[tuple[str, str]] = []
-    every = [(SIGNS[one.status], one.finding.id, one.finding.statement, one.text) for one in outcome.verdicts]
-    above = ""
-    for (sign, name, statement, text), tests in Counter(every).items():  # tests of one finding may have the same text
-        rows += [(f"{sign} {name}", statement)] * (name != above)
-        rows.append((sign * (name == above), text + (f" ({tests} tests)" if tests > 1 else "")))
-        above = name
-    return text_table(("=", ""), rows, "Findings")
-
-
 def report_json(outcome: Outcome) -> str:
     """Return an outcome as JSON, with values in base units."""
     run, values = outcome.run, outcome.values
@@ -257,9 +243,7 @@ def _cells_json(outcome: Outcome, measure: str) -> Iterator[Mapping[str, object]
                 "of_limit": place.ours.of_limit,
                 "there": place.published.value if place.published else None,
                 "model": _ends(place.predicted) if place.predicted else None,
-                "caveats": [
-                    {"kind": d.kind, "grade": d.grade.name.lower(), "text": d.text} for d in place.ours.caveats
-                ],
+                "caveats": caveats_json(place.ours.caveats),
             }
 
 

@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 from octant.record import NOT_STATED
 from octant.report import claims
 from octant.report.claims import mark
-from octant.report.tables.layout import aligned
+from octant.report.tables.layout import aligned, fill, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,15 +44,13 @@ def text(
     rows = _shown(summary, benchmark)
     shown = [row for row in rows if not row.reason]
     limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
-    lines: list[tuple[str, ...]] = [
-        ("", "median", "low … high", f"as {benchmark.short_name}", "of limit", "checks", "rule", "")
-    ]
-    for (test, ranks), of_test in groupby(shown, key=lambda row: (row.test, row.ranks)):
-        several = list(of_test)
-        common = [word for word in several[0].shown if all(word in row.shown for row in several)]
-        number = f"ranks {NOT_STATED}" if ranks is None else units.counted(ranks, "rank")
-        lines.append((", ".join([test, number, *map(_readable, common)]),))
-        lines += [_cells(row, common, limits) for row in several]
+    of_test = [list(several) for _, several in groupby(shown, key=lambda row: (row.test, row.ranks))]
+    lines = table_rows(
+        "tables/benchmark", "rows", short_name=benchmark.short_name, not_stated=NOT_STATED, limits=limits,
+        groups=[(rows, [word for word in rows[0].shown if all(word in row.shown for row in rows)]) for rows in of_test],
+        fixed=units.fixed_text, decimals=lambda value: units.decimals(value, _DIGITS), readable=_readable,
+        caveat=lambda row: UNMEASURABLE if row.invalid else claims.short_caveat(row.caveats),
+    )  # fmt: skip
     title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
     missing = dict.fromkeys(f"  {row.test}: {row.reason}" for row in rows if row.reason)
     notes = _notes(summary, benchmark, shown, limits) if shown else []
@@ -128,46 +126,10 @@ def _readable(word: str) -> str:
     return f"{name}={units.bytes_text(int(value)).replace(' ', '')}"
 
 
-def _cells(row: BenchmarkRow, common: Sequence[str], limits: dict[str, str]) -> tuple[str, ...]:
-    own = [*row.varied, *(word for word in row.shown if word not in common)]
-    places = units.decimals(row.value or 0.0, _DIGITS)
-    low, high = ("" if end is None else units.fixed_text(end, places) for end in (row.low, row.high))
-    ends = f"{low} … {high}" if low and high else ""
-    share = "" if row.of_limit is None else f"{units.percent_text(row.of_limit)} {limits.get(row.limit, '')}"
-    return (
-        f"  {row.key}",
-        "-" if row.value is None else units.fixed_text(row.value, places),
-        ends,
-        "" if row.reference is None else units.fixed_text(row.reference, places),
-        share,
-        row.verdict,
-        row.rule,
-        "  ".join(filter(None, [" ".join(own), UNMEASURABLE if row.invalid else claims.short_caveat(row.caveats)])),
-    )
-
-
 def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow], limits: dict[str, str]) -> list[str]:
-    name = benchmark.short_name
-    details = [f"details: octant report {summary.run.id} --notes"] * any(row.caveats or row.invalid for row in shown)
-    if summary.run.imported:
-        source = f"The values are {summary.run.source}. If there are several outputs, they are medians."
-        return [*benchmark.notes, source, *details]
-    found = [
-        *benchmark.notes,
-        f"as {name}: the same samples, reduced by the rule of {name} (minimum time) if it differs from the median.",
-        f"baseline: the algorithm of {name}; "
-        "optimised: a different algorithm for the same data, with the same verification.",
-    ]
-    if of_peak := over_peak(summary, benchmark):
-        peak, figures = of_peak
-        texts = [
-            f"{one.name} {units.percent_text(one.value)}"
-            if one.unit == "1"
-            else f"{one.name} {units.si_text(one.value * 1e9, one.unit)} per Gflop/s"
-            for one in figures
-        ]
-        if texts:
-            found.append(f"Relative to the measured peak of {units.si_text(peak, 'flop/s')}: {', '.join(texts)}.")
-    found += claims.legend(figure.value for figure in summary.figures)
-    found += [f"{letter}  100 % is {source}" for source, letter in limits.items()]
-    return found + details
+    peak, figures = over_peak(summary, benchmark) or (0.0, ())
+    return fill(
+        "tables/benchmark", "notes", benchmark=benchmark, run=summary.run, peak=peak, figures=figures, limits=limits,
+        legend=claims.legend(figure.value for figure in summary.figures),
+        has_caveats=any(row.caveats or row.invalid for row in shown),
+    ).splitlines()  # fmt: skip

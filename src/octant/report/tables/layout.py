@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 import pkgutil
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from octant import units
+from octant.report.plain import clean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +21,8 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: 
     """Return a table of plain cells as a text for standard output; a table without headings has no header row.
 
     Args:
-        columns: the headings; `>` in front aligns the cells right, `=` left, and both keep each cell on one line.
+        columns: the headings; `>` in front aligns the cells right, `=` left, and both keep each cell on one line;
+            `~` keeps words of up to ten characters whole.
         rows: the cells, texts of rich or others; a shorter row is filled up.
     """
     from rich.table import Table  # noqa: PLC0415 - loaded only when a table is printed
@@ -28,18 +31,30 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: 
     from octant.report.terminal import render  # noqa: PLC0415
 
     lines = [[cell if isinstance(cell, Text) else Text(str(cell)) for cell in row] for row in rows]
-    names = [column.lstrip(">=") for column in columns]
+    names = [column.lstrip(">=~") for column in columns]
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, show_header=any(names))
     for number, (column, name) in enumerate(zip(columns, names, strict=True)):
         whole = column[:1] in (">", "=")
         cells = [name, *(line[number].plain for line in lines if number < len(line))]
         # rich cuts cells that do not fit, unless their width is the least width of the column
-        longest = max(len(part) for cell in cells for part in (cell.splitlines() or [""])) if whole else None
+        parts = [part for cell in cells for part in (cell.splitlines() if whole else cell.split())]
+        longest = max(map(len, parts), default=0)
+        least = longest if whole else min(longest, 10) if column.startswith("~") else None
         right = "right" if column.startswith(">") else "left"
-        table.add_column(Text(name), justify=right, no_wrap=whole, min_width=longest, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(Text(name), justify=right, no_wrap=whole, min_width=least, overflow="fold")  # type: ignore[arg-type]
     for line in lines:
         table.add_row(*line)
     return render(table)
+
+
+def tabbed_table(text: str) -> str:
+    """Return the table of lines whose cells are separated by tabs, the headings first; the filter `table` of templates.
+
+    Headings may begin with `>` or `=`, as in `text_table`. The text ends with a line end, as the lines of a template.
+    """
+    first, *lines = text.strip("\n").split("\n")
+    columns = first.split("\t")
+    return text_table(columns, [line.split("\t", len(columns) - 1) for line in lines]) + "\n"
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
@@ -72,6 +87,11 @@ def fill(template: str, part: str = "", **values: Any) -> str:
     return text.strip("\n")
 
 
+def table_rows(template: str, part: str, **values: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the lines of a macro, divided at tabs, as the rows of a table."""
+    return tuple(tuple(line.split("\t")) for line in fill(template, part, **values).split("\n") if line)
+
+
 @functools.cache  # templates are compiled once
 def _environment() -> Environment:
     environment = Environment(
@@ -83,8 +103,10 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "bytes": units.bytes_text, "percent": units.percent_text, "si": units.si_text, "rate": rate_text,
-        "time": time_text, "capital": units.capital,
+        "time": time_text, "capital": units.capital, "table": tabbed_table, "clean": clean,
+        "json": functools.partial(json.dumps, ensure_ascii=False),
     }  # fmt: skip
+    environment.tests["finite"] = math.isfinite
     environment.globals |= {"counted": units.counted}
     return environment
 

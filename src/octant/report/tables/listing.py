@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from octant import suites
-from octant.report.tables.layout import aligned, text_table
+from octant.report.tables.layout import aligned, fill, table_rows
 from octant.store import Listed
-from octant.units import counted
 
 LEAST_PREFIX = len("20261121-214530-123")
 """Minimum length of an id in a table: the time at which the run began, to the millisecond."""
@@ -33,13 +32,7 @@ def as_text(rows: Sequence[Listed]) -> str:
     short, runs = short_ids(row.id for row in rows), [row for row in rows if not row.refused]
     if not runs:
         return "The store is empty. Start with: octant evaluate --quick"
-    cells = [("run", "machine", "measurements", "state", "command")]
-    for run in runs:
-        state = f"{counted(run.left, 'launch')} left" if run.left else "complete"
-        state = "imported" if run.who.startswith("import ") else state
-        failed = f", {run.failures} failed" if run.failures else ""
-        cells.append((short[run.id], run.machine, str(run.points), state + failed, run.title))
-    return "\n".join(aligned(cells, right=(2,)))
+    return "\n".join(aligned(table_rows("tables/runs", "rows", runs=runs, short=short), right=(2,)))
 
 
 def as_json(runs: Sequence[Listed]) -> str:
@@ -58,13 +51,7 @@ def as_json(runs: Sequence[Listed]) -> str:
 
 def suites_text() -> str:
     """Return a table of the suites, with the errors of unreadable files and the reasons of absent workloads."""
-    rows: list[tuple[object, ...]] = []
-    found = suites.entries()
-    for name, suite in found.working.items():
-        rows.append((name, len(suite.requests), suite.title))
-        rows += [("", "", f"{why}; its requests are excluded") for why in suites.absent(suite, name).values()]
-    rows += [(name, "", f"cannot be read ({one.reason})") for name, one in found.broken.items()]
-    return text_table(("=suite", ">requests", "title"), rows)
+    return fill("tables/suites", "table", found=suites.entries(), absent=suites.absent)
 
 
 def suites_json() -> str:

@@ -138,16 +138,14 @@ LAUNCH_HEADER = ("Start", "Value", "Samples", "Warm-up", "Batch", "Stopped by", 
 
 def setting_texts(figure: Figure) -> list[tuple[str, str]]:
     """Return the requested and the observed settings: knobs, ranks and threads, start, CPUs, memory, scheduling."""
-    points, shapes = figure.points, [(point.ranks, point.threads) for point in figure.points]
+    points = figure.points
+    shapes = (" × ".join(NOT_STATED if n is None else str(n) for n in (one.ranks, one.threads)) for one in points)
     knobs = " ".join(f"{name}={value}" for name, value in figure.knobs.items())
     return [
         ("Full name", figure.name),
         ("Workload", figure.workload.name),
         ("Knobs", knobs or "none"),
-        (
-            "Ranks × threads",
-            _merged(" × ".join(NOT_STATED if n is None else str(n) for n in shape) for shape in shapes),
-        ),
+        ("Ranks × threads", _merged(shapes)),
         ("Start synchronisation", _merged(point.sync or "none" for point in points)),
         ("Ran on", _merged(places_text(point) for point in points)),
         ("Memory", _merged(memory_text(point) for point in points)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
 
 from rich.console import Console
@@ -72,11 +71,11 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
     found = [*screen_lines(first, summary.run.id, width, notes), Text(), *_table(summary, max(width, 60), notes)]
     found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
-    found += _list("Failed", failed, width, "red")
-    found += _list(ABSENT, first.absent, width)
-    found += _list("Files", _file_texts(summary.run), width)
+    found += titled_list("Failed", failed, width, "red")
+    found += titled_list(ABSENT, first.absent, width)
+    found += titled_list("Files", _file_texts(summary.run), width)
     assumption = "" if summary.run.imported or sources == "none" else facts.assumption(summary.run.machine)
-    found += _list("Assumed", [assumption] if assumption else [], width)
+    found += titled_list("Assumed", [assumption] if assumption else [], width)
     return found + _disagreements(summary.run.machine.disagreements, width, sources)
 
 
@@ -92,7 +91,7 @@ def _best(summary: Summary, width: int) -> list[Text]:
     found = []
     for workload, figures in summary.by_workload():
         for knob in (picture.x for picture in workload.pictures if isinstance(picture, Choice)):
-            found += _list(f"Best {knob}", choice_texts(figures, knob), width)
+            found += titled_list(f"Best {knob}", choice_texts(figures, knob), width)
     return found
 
 
@@ -106,40 +105,19 @@ def _disagreements(found: Sequence[Disagreement], width: int, sources: Sources) 
         f"{d.subject}: {'; '.join(f'{source}: {what}' for source, what in d.statements)}. Trusted: {d.trusted}"
         for d in found
     ]
-    return _list("Disagreements between sources", statements, width)
+    return titled_list("Disagreements between sources", statements, width)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One figure with the texts of its row."""
-
-    figure: Figure
-    title: str
-    value: claims.ValueTexts
-    warnings: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    @property
-    def widths(self) -> dict[str, int]:
-        """Numbers of characters by column."""
-        value = self.value
-        texts = {"title": self.title, "number": value.number, "unit": value.unit, "ends": value.ends}
-        return {name: len(text) for name, text in {**texts, "launches": self.figure.count_text}.items()}
-
-    @property
-    def results(self) -> str:
-        """Further values of the figure, in one line."""
-        values = [one for one in results.named_results(self.figure) if one.name not in OF_THE_SYSTEM]
-        texts = [*(f"{one.name} {one.text}" for one in values), results.group_text(self.figure)]
-        return clean("; ".join(filter(None, texts)))
+def _warnings(figure: Figure) -> list[str]:
+    found = stats.warnings(figure.caveats) + [f"WRONG RESULT: {text}" for text in results.failed_texts(figure)]
+    return found + [f"no value: {figure.missing}"] * bool(figure.missing and not figure.value and not figure.wrong)
 
 
-def _row(figure: Figure, title: str) -> _Row:
-    warnings = stats.warnings(figure.caveats)
-    warnings += [f"WRONG RESULT: {text}" for text in results.failed_texts(figure)]
-    warnings += [f"no value: {figure.missing}"] if figure.missing and not figure.value and not figure.wrong else []
-    texts = claims.figure_texts(figure)
-    return _Row(figure, clean(title), texts, tuple(warnings), tuple(stats.notes(figure.caveats)))
+def _results_text(figure: Figure) -> str:
+    """Return further values of a figure, in one line."""
+    values = [one for one in results.named_results(figure) if one.name not in OF_THE_SYSTEM]
+    texts = [*(f"{one.name} {one.text}" for one in values), results.group_text(figure)]
+    return clean("; ".join(filter(None, texts)))
 
 
 def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
@@ -147,17 +125,20 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
         (workload, [figure for figure in figures if figure.show.table or figure.wrong])
         for workload, figures in summary.by_workload()
     ]
-    names = distinct_names([figure for _, figures in shown for figure in figures])
-    groups = [
-        (workload, [_row(figure, names[id(figure)]) for figure in figures]) for workload, figures in shown if figures
-    ]
-    every = [row for _, rows in groups for row in rows]
+    every = [figure for _, figures in shown for figure in figures]
     if not every:
         return [Text("Nothing was measured.", style="yellow")]
-    values = [figure.value for _, figures in shown for figure in figures]
+    titles = {key: clean(name) for key, name in distinct_names(every).items()}
+    values = [figure.value for figure in every]
     ends = "95 % interval" if any(value and value.is_interval for value in values) else "low … high"
-    widths = [{"title": 0, "number": 0, "unit": 0, "ends": len(ends), "launches": 8}, *(row.widths for row in every)]
-    wide = {name: max(one[name] for one in widths) for name in widths[0]}
+    texts = [claims.figure_texts(figure) for figure in every]
+    wide = {
+        "title": max(map(len, titles.values())),
+        "number": max(len(text.number) for text in texts),
+        "unit": max(len(text.unit) for text in texts),
+        "ends": max(len(ends), *(len(text.ends) for text in texts)),
+        "launches": max(8, *(len(figure.count_text) for figure in every)),
+    }
     # Two spaces before each of five columns, one before the unit, then "100 % ", the bar and a mark.
     fixed = 2 * 5 + 1 + 6 + 2 + sum(wide.values()) - wide["title"]
     least = min(wide["title"], LEAST_TITLE)
@@ -166,24 +147,27 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     stacked = width - fixed < least  # then the title has a line of its own
     wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
-    limited = any(row.figure.of_limit is not None or row.figure.is_limit for row in every)
+    limited = any(figure.of_limit is not None or figure.is_limit for figure in every)
     found = [_header(wide, ends, beside, limited)]
     limits: dict[str, str] = {}
-    for workload, rows in groups:
+    for workload, figures in shown:
+        if not figures:
+            continue
         metric = workload.metrics[0]
         of = metric.name if metric.unit == "1" else f"{metric.name}, {metric.unit}"
         name, most = clean(workload.name), max(width - len(of) - 3, 20)
         name = name if len(name) <= most else f"{name[: most - 1]}…"
         found += [Text(), Text.assemble((name, "bold"), (f" · {of}", "dim"))]
-        for row in rows:
-            found += _row_lines(row, wide, width, beside, limits, notes)
-            found += wrapped(f"    note: {'; '.join(row.notes)}", width, "dim", 6) if notes and row.notes else []
-    links = dict.fromkeys(figure.link for _, figures in shown for figure in figures if figure.link)
+        for figure in figures:
+            found += _row_lines(figure, titles[id(figure)], wide, width, beside, limits, notes)
+            remarks = stats.notes(figure.caveats) if notes else []
+            found += wrapped(f"    note: {'; '.join(remarks)}", width, "dim", 6) if remarks else []
+    links = dict.fromkeys(figure.link for figure in every if figure.link)
     below = [claims.link_text(link) for link in links]
     below += [*claims.legend(values), *(f"{mark}  100 % is {source}" for source, mark in limits.items())]
     found += [Text()] if below else []
     found += [line for text in below for line in wrapped(text, width, "dim", 3)]
-    has_caveats = any(row.warnings or row.notes for row in every)
+    has_caveats = any(_warnings(figure) or stats.notes(figure.caveats) for figure in every)
     details = f"details: octant report {summary.run.id} --notes" * (has_caveats and not notes)
     return [*found, *wrapped(details, width, "dim", 0)]
 
@@ -197,7 +181,7 @@ def _header(wide: Mapping[str, int], ends: str, beside: bool, limited: bool) -> 
 
 
 def _row_lines(
-    row: _Row, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str], notes: bool
+    figure: Figure, title: str, wide: Mapping[str, int], width: int, beside: bool, limits: dict[str, str], notes: bool
 ) -> list[Text]:
     """Return a row with the lines below it.
 
@@ -205,8 +189,8 @@ def _row_lines(
         limits: marks of limits; new limits are added.
         notes: show all caveats; otherwise the worst one in short.
     """
-    figure, value = row.figure, row.value
-    titles = textwrap.wrap(row.title, wide["title"] or width - 4) or [""]
+    value, warnings, more_results = claims.figure_texts(figure), _warnings(figure), _results_text(figure)
+    titles = textwrap.wrap(title, wide["title"] or width - 4) or [""]
     further = [Text(f"    {more}") for more in titles[1:]]
     line = Text(f"  {titles[0]:<{wide['title']}}  " if wide["title"] else "  ")
     if figure.wrong:
@@ -223,14 +207,15 @@ def _row_lines(
         line.append(f"  {limit}" if fits else f" {limits.setdefault(limit, claims.mark(len(limits)))}", style="dim")
     line.rstrip()
     found = [line, *further] if wide["title"] else [Text(f"  {titles[0]}"), *further, line]
-    if row.warnings:
+    if warnings:
         style = "red" if figure.wrong or figure.invalid else "yellow"
-        texts = row.warnings if notes or figure.wrong or not value.number else (claims.short_caveat(figure.caveats),)
+        texts = warnings if notes or figure.wrong or not value.number else [claims.short_caveat(figure.caveats)]
         found += wrapped(f"    ! {'; '.join(map(clean, texts))}", width, style, 6)
-    return found + (wrapped(f"    {row.results}", width, "", 6) if row.results else [])
+    return found + (wrapped(f"    {more_results}", width, "", 6) if more_results else [])
 
 
-def _list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
+def titled_list(title: str, items: Iterable[str], width: int, style: str = "") -> list[Text]:
+    """Return wrapped items below a title; nothing without items."""
     below = [line for item in items for line in wrapped(f"  {clean(item)}", width, style, 4)]
     return [Text(), Text(title, style="bold"), *below] if below else []
 

@@ -8,10 +8,10 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from octant import workloads
-from octant.build.describe import Described, describe
+from octant.build.describe import describe
 from octant.failure import Refusal
 from octant.metric import SLOWEST, Derived, FirstOf, Metric, NamedResult, Rate, Reading, Reduce, Seconds, Share, Value
-from octant.report.tables.layout import text_table
+from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render
 from octant.runs.command_line import find_workload
 from octant.workload import Workload
@@ -41,16 +41,16 @@ def workload_text(name: str) -> str:
     Raises:
         Refusal: no such workload.
     """
-    workload, described = find_workload(name), None
-    parts = [_page(workload), _metrics_text(workload), _declared_text(workload)]
+    workload, kernel, refusal = find_workload(name), None, None
     try:
-        described = describe(workload.name)
-        parts += [_kernel_text(described), _knobs_text(described)]
-    except Refusal as refusal:
-        parts.append(f"Knobs, phases and roles are not shown: {refusal}")
-    if problems := workload.problems(described.raw if described else None, limits=_limits()):
-        parts.append("\n".join(["Problems of the declaration", *(f"  {text}" for text in problems)]))
-    return "\n\n".join(parts)
+        kernel = describe(workload.name)
+    except Refusal as found:
+        refusal = found
+    return fill(
+        "tables/workload", "page", workload=workload, about=_page(workload), define=definition_text,
+        counts=_counts(workload.metrics), kernel=kernel, refusal=refusal,
+        problems=workload.problems(kernel.raw if kernel else None, limits=_limits()),
+    )  # fmt: skip
 
 
 def _page(workload: Workload) -> str:
@@ -77,48 +77,6 @@ def workload_json(name: str) -> str:
     raw = describe(workload.name).raw
     problems = workload.problems(raw, limits=_limits())
     return json.dumps({**_facts(workload), **raw, "problems": problems}, indent=2)
-
-
-def _metrics_text(workload: Workload) -> str:
-    rows = [(one.name, one.unit, one.better, definition_text(one.value), one.note) for one in workload.metrics]
-    return text_table(("metric", "unit", "better", "what it is", "note"), rows, "Metrics")
-
-
-def _declared_text(workload: Workload) -> str:
-    provided = [f"{one.name} (metric {one.metric})" for one in workload.provides]
-    rows = [
-        ("bounded by", ", ".join(workload.bounded_by) or "no figure of other workloads"),
-        ("provides", ", ".join(provided) or "no limit for other workloads"),
-        ("counts used by metrics", ", ".join(_counts(workload.metrics)) or "none"),
-    ]
-    return text_table(("=", ""), rows, "Limits and counts")
-
-
-def _kernel_text(described: Described) -> str:
-    raw = described.raw
-    uncounted = " (its samples are excluded)"
-    roles = [(one["name"] or "one role for all ranks") + uncounted * (not one["timed"]) for one in raw.get("roles", ())]
-    readings = [f"{reading['name']}, {reading['unit']}" for reading in raw.get("readings", ())]
-    rows = [
-        ("pace", _PACES.get(str(raw.get("pace", "")), "not stated")),
-        ("minimum number of ranks", described.least_ranks),
-        ("phases", ", ".join(raw.get("phases", ())) or "none"),
-        ("roles", ", ".join(roles)),
-        ("readings", "; ".join(readings) or "none"),
-    ]
-    return text_table(("=", ""), rows, "Kernel")
-
-
-_PACES = {
-    "chunks": "chunks: each thread works independently",
-    "steps": "steps: the ranks of a group work together in each step",
-    "whole": "whole: one long repetition is one sample",
-}
-
-
-def _knobs_text(described: Described) -> str:
-    rows = [(one.name, one.default, ", ".join(one.choices) or one.kind, one.help) for one in described.knobs]
-    return text_table(("knob", "default", "values", "what it sets"), rows, "Knobs")
 
 
 def definition_text(value: Value) -> str:

@@ -171,7 +171,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
 
 
 def choice_texts(figures: Iterable[Figure], knob: str) -> list[str]:
-    """Return a line per case: `8 B, single: isend-mprobe best (712 ns); equally good: sendrecv; worst ordered, ×2.6`."""
+    """Return lines such as `8 B, single: isend-mprobe best (712 ns); equally good: sendrecv; worst ordered, ×2.6`."""
     texts = []
     for case, best, value, also, worst, of_worst, cost in map(_choice_cells, choices(figures, knob)):
         first = f"{f'{case}: ' if case else ''}{best} best ({value})"

@@ -1,16 +1,14 @@
 """Two machines row by row: a table for the terminal, and JSON."""
 
 import json
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 from rich.text import Text
 
 from octant.analysis.appendix import ComparisonRow, Entry, KnownMachine
-from octant.report.tables.layout import text_table
+from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import render, screen_columns
-from octant.units import counted
 
 
 def as_text(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine) -> str:
@@ -21,43 +19,22 @@ def as_text(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachi
     for group, of_group in groupby(rows, key=lambda row: row.spec.group):
         cells.append((Text(group, style="bold"),))
         cells += [(f"  {row.spec.name}", _cell(row.here, marks), _cell(row.there, marks)) for row in of_group]
-    notes = dict.fromkeys(
-        f"Note: {row.spec.name}: {row.spec.note}." for row in rows if row.spec.note and row.here and row.there
-    )
     below = text_table(("=", ""), [(mark, f"measured by run {run}") for run, mark in marks.items()]) if marks else ""
-    parts = [
-        render(Text(f"{here.name} compared with {there.title}", style="bold")),
-        text_table(("=", here.name, there.name), cells),
-        "\n".join(filter(None, [below, *map(_wrapped, notes)])),
-        "\n".join(_missing(rows)),
-    ]
-    return "\n\n".join(filter(None, parts))
+    missing: dict[tuple[str, str], list[ComparisonRow]] = {}
+    for row in rows:
+        if row.command or row.reason:
+            missing.setdefault((row.command, row.reason), []).append(row)
+    return fill(
+        "machine/comparison", "page", title=render(Text(f"{here.name} compared with {there.title}", style="bold")),
+        table=text_table(("=", here.name, there.name), cells), below=below, rows=rows, missing=missing,
+        width=screen_columns(100),
+    ).replace("\n\n\n", "\n\n")  # fmt: skip
 
 
 def _cell(entry: Entry | None, marks: dict[str, str]) -> str:
     if entry is None:
         return ""
     return entry.text + " (limited)" * entry.limited + (f" {marks[entry.run]}" if entry.run else "")
-
-
-def _missing(rows: Sequence[ComparisonRow]) -> Iterator[str]:
-    """Return each command that measures missing values, after the rows that it fills."""
-    missing: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if row.command or row.reason:
-            missing.setdefault((row.command, row.reason), []).append(f"{row.spec.name} ({row.spec.group.lower()})")
-    if missing:
-        number = counted(sum(map(len, missing.values())), "row")
-        yield _wrapped(f"Values that are not known for this machine, and commands that measure them ({number})")
-    for (command, reason), names in missing.items():
-        yield _wrapped(", ".join(names) + (f": {reason}" if reason else ""), "  ")
-        yield from [f"     {command}"] * bool(command)
-
-
-def _wrapped(text: str, before: str = "") -> str:
-    return textwrap.fill(
-        text, screen_columns(100), initial_indent=before, subsequent_indent=before, break_on_hyphens=False
-    )
 
 
 def as_json(rows: Sequence[ComparisonRow], here: KnownMachine, there: KnownMachine) -> str:
