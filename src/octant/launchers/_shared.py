@@ -12,13 +12,13 @@ from octant.placement.nonempty import NonEmptySet
 from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import MOST, Memory, PlacementRequest
+from octant.placement.request import MAX_NODE_THREADS, Memory, PlacementRequest
 
 PROGRAM = "PROGRAM"
 DOCUMENTED = "the rules of this launcher are from its documentation; they were not compared with the launcher itself"
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
-MOST_RANKS = 1 << 12
+MAX_RANKS = 1 << 12
 """Of one node, and threads of one of its ranks."""
 ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the others idle; add mcm_distribute"
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -114,7 +114,7 @@ class CommandLine:
                     return word[len(name) :]
         return None
 
-    def number(self, *names: str, most: int = MOST_RANKS) -> int | None:
+    def number(self, *names: str, most: int = MAX_RANKS) -> int | None:
         """Return the value of the first of these options as a number from 1 to `most`.
 
         Raises:
@@ -154,7 +154,7 @@ class CommandLine:
         return None if value is None else whole(variable, value)
 
 
-def whole(name: str, value: str, most: int = MOST_RANKS, least: int = 1) -> int:
+def whole(name: str, value: str, most: int = MAX_RANKS, least: int = 1) -> int:
     """Parse a number and check its bounds.
 
     Raises:
@@ -205,7 +205,7 @@ def reading_of_request(request: PlacementRequest, topology: Topology, remarks: S
 
 def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[PlacementRequest, tuple[str, ...]]:
     """Return the request with as many ranks as fit, for lines without a number of ranks, and a remark."""
-    too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
+    too_many = max(1, min(len(topology.cpus) + 1, MAX_NODE_THREADS // request.threads))
     try:
         plan(topology, replace(request, ranks=too_many, oversubscribe=False))
     except DoesNotFitError as refusal:
@@ -225,9 +225,9 @@ def reading_of_masks(
     """
     if not sets:
         raise ValueError("cannot interpret these lines (none of them starts a rank); give a complete command line")
-    if len(sets) * (threads or 1) > MOST:
+    if len(sets) * (threads or 1) > MAX_NODE_THREADS:
         raise ValueError(
-            f"cannot place {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); reduce them"
+            f"cannot place {len(sets)} ranks x {threads or 1} threads on one node (more than {MAX_NODE_THREADS}); reduce them"
         )
     request = recognise(sets, topology, threads)
     try:

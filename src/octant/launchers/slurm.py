@@ -11,7 +11,7 @@ from pathlib import Path
 from octant.build import mpiexec
 from octant.failure import Refusal
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     Job,
     JobSize,
     LaunchCommand,
@@ -64,7 +64,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     try:
         _masks_of(masks, node)
     except ValueError as error:
-        why = _UNCOUNTED if len(sets) <= _shared.MOST_RANKS else str(error)
+        why = _UNCOUNTED if len(sets) <= _shared.MAX_RANKS else str(error)
         return Syntax((), False, (why, *cannot, *_shared.no_pages(request)))
     named = _named_options(sets, request, topology, node)
     lines = [
@@ -375,8 +375,8 @@ def _rank_count(given: _words.ParsedOptions, environment: Mapping[str, str]) -> 
     """
     number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
     if number is not None:
-        return _shared.whole("-n", number, MOST_RANKS)
+        return _shared.whole("-n", number, MAX_RANKS)
     nodes, each = given.last("nodes"), given.last("ntasks-per-node")
     if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
         return None
-    return _shared.whole("-N", nodes, MOST_RANKS) * _shared.whole("--ntasks-per-node", each, MOST_RANKS)
+    return _shared.whole("-N", nodes, MAX_RANKS) * _shared.whole("--ntasks-per-node", each, MAX_RANKS)

@@ -13,7 +13,7 @@ from octant.study import checks, kinds
 from octant.study.old_names import replace_old_names
 from octant.study.question import Study
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Maximum size of a study file."""
 
 
@@ -71,7 +71,7 @@ def source_text(name: str) -> tuple[str, str]:
         if finding and finding.study in names():
             why, hint = f"it is a finding of the study {finding.study}", f"try octant study show {finding.study}"
         raise StudyError(f"cannot find the study {name!r} ({why}); {hint}")
-    return path.stem, untrusted.read_text(path, "study", MOST_BYTES)
+    return path.stem, untrusted.read_text(path, "study", MAX_BYTES)
 
 
 def parse(text: str, name: str, stored: bool = False) -> Study:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
 Status: TypeAlias = Literal["holds", "does not hold", "undecided", "cannot be tested here"]
-MOST = 1000
+MAX_ADDED_LAUNCHES = 1000
 
 
 @dataclass(frozen=True)
@@ -98,19 +98,19 @@ class Effect:
 
 def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[FindingVerdict]:
     """Return the verdict on each finding of a study; `machine` is `None` for models."""
-    return [_verdict(study, values, machine, asked) for asked in study.findings]
+    return [_verdict(study, values, machine, finding_test) for finding_test in study.findings]
 
 
-def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> FindingVerdict:
-    finding = asked.finding
-    there, unit = published_range(study, asked), asked.test.unit(study)
-    needs = asked.needs if machine is not None else ()
+def _verdict(study: Study, values: StudyValues, machine: Machine | None, finding_test: FindingTest) -> FindingVerdict:
+    finding = finding_test.finding
+    there, unit = published_range(study, finding_test), finding_test.test.unit(study)
+    needs = finding_test.needs if machine is not None else ()
     reasons = [why for need in needs if machine is not None and (why := facts.missing(need, machine))]
     values = replace(values, read={})
     try:
         if reasons:
             raise CannotTest(reasons[0])
-        found = asked.test.judge(study, values)
+        found = finding_test.test.judge(study, values)
     except CannotTest as reason:
         return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, caveat=reason.kind, unit=unit)
     why = f"published {range_text(there, unit)}, {found.why}" if there else found.why
@@ -192,11 +192,11 @@ def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_R
         if here.low <= edge <= here.high:
             gap = abs(here.middle - edge)
             reach = here.high - here.middle if edge > here.middle else here.middle - here.low
-            if reach >= gap * MOST:
+            if reach >= gap * MAX_ADDED_LAUNCHES:
                 return None
             wanted = max(wanted, math.ceil(launches * (reach / gap) ** 2))
     more = max(wanted, launches + 1) - launches
-    return more if more <= MOST else None
+    return more if more <= MAX_ADDED_LAUNCHES else None
 
 
 def caveats_text(effects: Iterable[Effect]) -> str:

@@ -11,13 +11,13 @@ from typing import Literal, TypeAlias, TypeVar
 
 from octant import units
 
-MOST_POINTS, MOST_BARS = 200, 40
+MAX_POINTS, MAX_BARS = 200, 40
 """More points in a line or bars are not distinguishable: they are thinned, see the caption."""
 ZERO_BYTES = 0.5
 """Place of an empty message on an axis of powers of two."""
 WIDE = 20
 """Rates and times that differ by at least this factor are on a logarithmic axis."""
-MOST_SIZES = 10
+MAX_SIZES = 10
 Item = TypeVar("Item")
 
 Role: TypeAlias = Literal["", "series-1", "series-2", "series-3", "series-4", "ink", "grey", "faint", "published"]
@@ -212,6 +212,6 @@ def size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
     if not positive:
         return zero
     first, last = math.floor(math.log2(positive[0])), math.ceil(math.log2(positive[-1]))
-    step = next(step for step in (1, 2, 3, 4, 5, 10) if (last - first) / step < MOST_SIZES or step == 10)
+    step = next(step for step in (1, 2, 3, 4, 5, 10) if (last - first) / step < MAX_SIZES or step == 10)
     ticks = [2.0**power for power in range(math.ceil(math.log2(positive[0])), last + 1, step)]
     return (*zero, *((tick, units.bytes_text(tick)) for tick in ticks))

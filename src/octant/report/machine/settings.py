@@ -21,13 +21,13 @@ from octant.report.tables.layout import fill, text_table
 from octant.report.terminal import text_width
 
 _WIDE = 100  # columns of a table of equivalents with one column for each fact
-_MOST_LISTED = 24
+_MAX_LISTED = 24
 INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was found."
 _NUMBER_OF_RANKS = ("-n", "--ntasks")  # options that the line has already
-_MOST_COUNTERPARTS = 3  # of one library
+_MAX_COUNTERPARTS = 3  # of one library
 _LABEL = 15  # columns of labels, with the gap after them
 _NARROW = 80  # with fewer columns, texts continue under the labels
-_MOST_FULL = 2  # kinds of entries that are shown in full even if none has the requested name
+_MAX_FULL = 2  # kinds of entries that are shown in full even if none has the requested name
 
 
 def list_text(inventory: Inventory | None) -> str:
@@ -276,7 +276,7 @@ def words_text(phrase: str, width: int) -> str:
         return ""
     neutral_names = [one.name for one in neutral.settings() if current.has_words(one.name, phrase)]
     return settings_text(
-        "words", width, phrase=repr(phrase), neutral=neutral_names, found=found, most=_MOST_LISTED,
+        "words", width, phrase=repr(phrase), neutral=neutral_names, found=found, most=_MAX_LISTED,
         is_one=len(found) == 1,
     )  # fmt: skip
 
@@ -331,7 +331,7 @@ def _entry_text(found: current.SettingMatch, value: str, inventory: Inventory | 
         "current", width, found=found, setting=setting, remarks=remarks, proof=proof, seen=seen,
         gone=removal_text(found.library.title, setting), line=_line(found, "VALUE" if remarks else value or example),
         installed=current.installed_text(found, inventory), purpose=current.purpose(found), inferred=INFERRED,
-        older=current.older_names(found), most=_MOST_COUNTERPARTS,
+        older=current.older_names(found), most=_MAX_COUNTERPARTS,
     )  # fmt: skip
 
 
@@ -414,7 +414,7 @@ def found_text(word: str, found: Sequence[Setting], width: int) -> str:
     groups: dict[tuple[str, str], list[Setting]] = {}
     for setting in shown:
         groups.setdefault((setting.name, setting.reason), []).append(setting)
-    if not named and len(groups) > _MOST_FULL:
+    if not named and len(groups) > _MAX_FULL:
         return _list_text(name, found, width)
     others = [other for other in names_of(found) if other not in names_of(shown)]
     return settings_text(

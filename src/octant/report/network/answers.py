@@ -47,7 +47,7 @@ _FULL = "▓"
 _SATURATED = 0.9995
 CALIBRATED = "*"
 """Mark of a published point with which the model was calibrated."""
-_MOST_CAUSES = 8
+_MAX_CAUSES = 8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +104,7 @@ def answer_text(answer: Prediction) -> str:
 
 def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> str:
     """Return an answer with the sources of the load on its tightest link, and the gain from faster links."""
-    return fill("network/answers", "explanation", e=explanation, gains=gains, most=_MOST_CAUSES)
+    return fill("network/answers", "explanation", e=explanation, gains=gains, most=_MAX_CAUSES)
 
 
 def sweep_text(sweep: Sweep, unit: str) -> str:

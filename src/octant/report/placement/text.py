@@ -8,7 +8,7 @@ from octant.placement.draw import as_text as drawing
 from octant.report.tables.layout import fill
 from octant.report.terminal import render, screen_columns
 
-MOST_DRAWN = 2048
+MAX_DRAWN = 2048
 """Maximum number of hardware threads of a drawing."""
 
 
@@ -20,9 +20,9 @@ def as_text(answer: Translation) -> str:
         for rank in answer.placement.ranks
     ]
     return fill(
-        "placement/place", "placement", answer=answer, ranks=ranks, cpus=cpus, most=MOST_DRAWN,
+        "placement/place", "placement", answer=answer, ranks=ranks, cpus=cpus, most=MAX_DRAWN,
         read_from=launchers_with_role("read")[answer.read_as].TITLE if answer.read_as else "",
-        drawing=render(drawing(answer.topology, answer.placement, width)) if cpus <= MOST_DRAWN else "",
+        drawing=render(drawing(answer.topology, answer.placement, width)) if cpus <= MAX_DRAWN else "",
         has_positions=bool(answer.placement.ranks[0].coordinates),
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ from octant import catalogue, units
 from octant.report.charts.bars.ratios import ratio_axis
 from octant.report.charts.curves.curve import value_axis
 from octant.report.charts.picture import (
-    MOST_BARS,
+    MAX_BARS,
     ZERO_BYTES,
     Axis,
     ChartSeries,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 _WIDE_AXIS = 100  # ratio of its ends from which on an axis of counts is logarithmic
 WIDEST = 64.0
 """Largest gain, or reciprocal of a gain, that extends the axis."""
-_MOST_MACHINES = 24  # characters of their names over a column
+_MAX_MACHINES = 24  # characters of their names over a column
 _Ends: TypeAlias = tuple[float, float, float]
 _ORIGIN: _Ends = (1.0, 1.0, 1.0)
 
@@ -82,7 +82,7 @@ def pictures(outcome: Outcome) -> list[Picture]:
 def gains(outcome: Outcome, measure: str) -> Picture:
     """Return each configuration relative to the baseline of its machine: ● here with its interval, ◇ published."""
     every = _rows(outcome, measure)
-    rows = every[:MOST_BARS]
+    rows = every[:MAX_BARS]
     unit, source = quantities(outcome.study)[measure].unit, _source(outcome)
     ours, there = [row.ours for row in rows], [row.there for row in rows]
     claim = "95 % interval" if outcome.run else "the model's own bounds"
@@ -98,7 +98,7 @@ def gains(outcome: Outcome, measure: str) -> Picture:
     published = [row.place.published for row in rows]
     if any(published):
         names = machines_there(outcome, measure)
-        title = f"{names}, published" if len(names) <= _MOST_MACHINES else "published"
+        title = f"{names}, published" if len(names) <= _MAX_MACHINES else "published"
         columns.append(Column(title, tuple(units.si_text(one.value, unit) if one else "–" for one in published)))
     panel = Panel(
         ratio_axis([ends for ends in (*ours, *there) if ends], WIDEST),
@@ -190,9 +190,9 @@ def years(outcome: Outcome, measure: str) -> Picture:
         pairs = zip(outcome.study.factors, place.cell.levels, strict=True)
         levels = [(name, outcome.study.factors[factor][name]) for factor, name in pairs]
         own = any(level.arguments.get("system") == THIS_MACHINE for _, level in levels)
-        year = outcome.own.year if own else next((level.year for _, level in levels if level.year), None)
+        year = outcome.local_run.year if own else next((level.year for _, level in levels if level.year), None)
         if year and place.ours:
-            name = outcome.own.machine or THIS_MACHINE if own else levels[0][0]
+            name = outcome.local_run.machine or THIS_MACHINE if own else levels[0][0]
             marks[THIS_MACHINE if own else "published"].append((float(year), place.ours.value.middle, name))
     series = []
     for name, points in marks.items():
@@ -242,7 +242,7 @@ def _caption(outcome: Outcome, measure: str, omitted: tuple[int, int] | None) ->
     unit, better = quantities(study)[measure].unit, outcome.values.better(measure)
     per = unit.partition(" ")[2] if " per " in unit else ""
     if study.picture == "years":
-        return fill("study/captions", "years", direction=better, per=per, machine=outcome.own)
+        return fill("study/captions", "years", direction=better, per=per, machine=outcome.local_run)
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     return fill(
         "study/captions", "values", study=study, direction=better, per=per, is_measured=outcome.run is not None,

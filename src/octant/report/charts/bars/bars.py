@@ -21,7 +21,7 @@ from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
 from octant.report.charts.picture import (
-    MOST_BARS,
+    MAX_BARS,
     Axis,
     ChartSeries,
     Column,
@@ -68,7 +68,7 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
     every = [one for cell in with_knob for one in [cells.figure(cell, shown.y)] if one and one.value]
     if len({figure.knobs[shown.x] for figure in every}) < 2:
         return None
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     labels, values = bar_labels(kept, shown.x), [figure.value for figure in kept if figure.value]
     is_open = tuple(figure.invalid for figure in kept)
     most = max(end for value in values for end in (value.middle, value.high)) or 1.0  # all may be 0
@@ -105,7 +105,7 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
     every = [(figure, parts) for figure in figures if (parts := own_times(cells.figure, figure, shown.phases))]
     if not every:
         return None
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     labels = bar_labels([figure for figure, _ in kept], shown.x)
     names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
     totals = [sum(parts.values()) for _, parts in kept]
@@ -156,7 +156,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     every = choices(cells.figures, shown.x)
     if not every:
         return None
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     costs = [one.cost for one in kept]
     most = max(end for cost in costs for end in (cost.middle, cost.high))
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
@@ -207,7 +207,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     ranks = sorted(times[USER].keys() & times[SYSTEM].keys())
     if len(ranks) < 2:
         return None
-    kept = thin(ranks, MOST_BARS)
+    kept = thin(ranks, MAX_BARS)
     places = tuple(map(float, range(len(kept))))
     series = tuple(
         ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")
@@ -259,7 +259,7 @@ def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
     if not every:
         return None
     widest = max(every, key=lambda one: len(one.counted[0].lanes))
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     silent, found = _is_silent(widest), causes(widest)
     texts = picture_texts(
         "bars/lost-time", workload=cells.workload, silent=silent, kept=len(kept), total=len(every),
@@ -387,7 +387,7 @@ def balance(measured: Balances) -> Picture | None:
     """Draw the figures whose lanes or ranks work alone at the same time; return `None` with a single place."""
     finest = {id(one.figure): one for one in reversed(measured.figures)}
     listed = [one for one in measured.figures if finest[id(one.figure)] is one]
-    rows = thin(listed, MOST_BARS)
+    rows = thin(listed, MAX_BARS)
     if not rows:
         return None
     most, worst = max(len(one.places) for one in rows), measured.worst

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from octant import units
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
+from octant.report.charts.picture import MAX_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
 from octant.report.sentences import picture_texts
 
 WIDEST = 8.0
@@ -47,8 +47,8 @@ def ratios(rows: Sequence[RatioRow], margin: float, base: str, lines: str = "") 
         lines: what the intervals are, for the caption.
     """
     drawn = list(rows)
-    if len(rows) > MOST_BARS:
-        drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
+    if len(rows) > MAX_BARS:
+        drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MAX_BARS - _FIRST - _LAST), *rows[-_LAST:]]
     title, detectable = f"Speed of B over A, 95 % interval of {base}", [1 + one.min_detectable_effect for one in drawn]
     low, middle, high = zip(*((one.low, one.middle, one.high) for one in drawn), strict=True)
     at, x = tuple(map(float, range(len(drawn)))), ratio_axis(list(zip(low, middle, high, strict=True)), near=detectable)

@@ -21,9 +21,9 @@ from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
-from octant.report.charts.layout.plot import MOST_MARKS
+from octant.report.charts.layout.plot import MAX_MARKS
 from octant.report.charts.picture import (
-    MOST_POINTS,
+    MAX_POINTS,
     WIDE,
     Axis,
     ChartSeries,
@@ -56,7 +56,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.y), curves.curve_axis(workload, figures, shown.x, shown.along)
     every = curves.collect_curves(cells.figure, x, figures, shown.y, shown.each)
-    lines = thin(every, curves.MOST_LINES)
+    lines = thin(every, curves.MAX_LINES)
     xs = sorted({at for line in lines for at in line.xs})
     if not curves.has_curve(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
         return None
@@ -66,8 +66,8 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     ys += [y for one in models if one for y in one.y]
     across, upright = along_axis(x, xs), value_axis(metric.name, ys, metric.unit, log=True)
     panels = []
-    for first in range(0, len(lines), curves.MOST_SERIES):
-        group = lines[first : first + curves.MOST_SERIES]
+    for first in range(0, len(lines), curves.MAX_SERIES):
+        group = lines[first : first + curves.MAX_SERIES]
         drawn = curves.curve_series(group, xs, len(lines) > 1, across.log)
         panels.append(Panel(across, upright, (*drawn, *limits_of(group), *model_series(models[first:])), marks))
     words = [] if x.metric else [
@@ -76,7 +76,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
         if not figure.show.table and figure.value and x.name in figure.knobs and x.place(figure.knobs) is None
     ]  # fmt: skip
     texts = picture_texts(
-        "curve", workload=workload, metric=metric, lines=every, x=x, most_marks=MOST_MARKS, marks=marks, words=words,
+        "curve", workload=workload, metric=metric, lines=every, x=x, most_marks=MAX_MARKS, marks=marks, words=words,
         kept=len(lines), total=len(every), **model_texts(cells.modelled, lines, models),
     )  # fmt: skip
     return Picture(
@@ -164,7 +164,7 @@ def model_texts(
 
 def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
     """Return a row per point, of many for evenly spaced ones: curve, place, value, ends, claim, share and limit."""
-    for at, figure in thin(line.cells, MOST_POINTS):
+    for at, figure in thin(line.cells, MAX_POINTS):
         limit, known = figure.at_limit, figure.limit
         source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
@@ -195,7 +195,7 @@ def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     every = _bands(cells, x, shown)
     if not every:
         return None
-    kept = thin(every, curves.MOST_SERIES)
+    kept = thin(every, curves.MAX_SERIES)
     xs = sorted({at for line, *_ in kept for at in line.xs})
     upright = value_axis(metric.name, [y for _, *ends in kept for end in ends for y in end], metric.unit, log=True)
     series, widest = [], []
@@ -245,7 +245,7 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
     metric = workload.metric(shown.y)
     listed = [one for cell in figures if cell.show.table for one in [cells.figure(cell, shown.y)] if one]
     every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
-    kept = thin(every, curves.MOST_LINES)
+    kept = thin(every, curves.MAX_LINES)
     if not kept:
         return None
     series = tuple(map(_sample_series, kept))
@@ -260,7 +260,7 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
         "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
         panels=(Panel(Axis("sample", False, ticks), value_axis(metric.name, samples, metric.unit), series),),
         header=("figure", "mode", "samples", "first", "median", "last"), rows=tuple(rows),
-        **picture_texts("timeline", workload=workload, most=MOST_POINTS, kept=len(kept), total=len(every)),
+        **picture_texts("timeline", workload=workload, most=MAX_POINTS, kept=len(kept), total=len(every)),
     )  # fmt: skip
 
 
@@ -268,10 +268,10 @@ def _sample_series(figure: Figure) -> ChartSeries:
     """Return a curve; of too many samples, minimum, median and maximum of equal parts."""
     launch = figure.launches[0]
     step = launch.count / len(launch.samples)  # the figure has evenly spaced samples
-    if len(launch.samples) <= MOST_POINTS:
+    if len(launch.samples) <= MAX_POINTS:
         xs = tuple(float(i * step) for i in range(len(launch.samples)))
         return ChartSeries(figure.name, "curve", xs, tuple(map(float, launch.samples)))
-    parts = np.array_split(launch.samples, MOST_POINTS)
+    parts = np.array_split(launch.samples, MAX_POINTS)
     begins = np.cumsum([0, *map(len, parts[:-1])])
     xs = tuple(float((begin + (len(one) - 1) / 2) * step) for begin, one in zip(begins, parts, strict=True))
     low, middle, high = (tuple(float(of(one)) for one in parts) for of in (np.min, np.median, np.max))
@@ -298,7 +298,7 @@ def ladder(ladders: Ladders) -> Picture | None:
     pages = list(filter(None, map(_page_ratios, shown)))
     texts = picture_texts(
         "ladder", panels=shown, level=_level_text, least=xs[0], most=xs[-1],
-        lines=lines, most_marks=MOST_MARKS,
+        lines=lines, most_marks=MAX_MARKS,
         threads=sorted({len(figure.point.hardware_threads) for line in lines for figure in line.figures}),
         shared=any(len(plateau.levels) > 1 for _, plateau in plateaus), marks=marks, by_name=by_name, pages=pages,
         reach=reach, apart=APART, caches=caches, kept=len(lines), total=len(lines) + sum(one.left_out for one in shown),
@@ -344,7 +344,7 @@ def _page_ratios(one: MeasuredLadder) -> tuple[FigureCurve, FigureCurve, list[tu
 
 
 def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
-    for x, (name, *cells) in zip(thin(line.xs, MOST_POINTS), table_rows(line, one.x), strict=True):
+    for x, (name, *cells) in zip(thin(line.xs, MAX_POINTS), table_rows(line, one.x), strict=True):
         plateau = one.curve.at(x) if line is one.lines[0] else None
         yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""
 
@@ -356,7 +356,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     every = curves.collect_curves(cells.figure, x, figures, each=shown.each)
     if not curves.has_curve(every):
         return None
-    times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
+    times = sorted(thin(every, curves.MAX_SERIES), key=lambda line: -len(line.xs))
     named = {line.name: line for line in curves.collect_curves(cells.figure, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})
@@ -371,7 +371,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     if rates:
         panels.append(_rate_panel(workload.metric(shown.rate), x, xs, rates, marks))
     texts = picture_texts(
-        "messages", workload=workload, metric=metric, lines=times, most_marks=MOST_MARKS, trusted=TRUSTED,
+        "messages", workload=workload, metric=metric, lines=times, most_marks=MAX_MARKS, trusted=TRUSTED,
         kept=len(times), total=len(every), segments=segment_facts(parts), **model_texts(source, times, models),
         **_extremes(times[0], [one.measurable for one in rates]),
     )  # fmt: skip

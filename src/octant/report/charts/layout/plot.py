@@ -26,7 +26,7 @@ from octant.report.charts.picture import ChartSeries, Note, Panel, Span
 
 _PITCH = 1.2
 _GAP = 8.0
-MOST_MARKS = 1000
+MAX_MARKS = 1000
 """A series of more points is drawn by its minimum, median and maximum in each pixel column."""
 _PALEST = 0.12  # opacity of the palest cell
 _TITLED = 200  # a series of more marks has no titles at its marks
@@ -200,7 +200,7 @@ def _draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x:
         if series.kind == "band":
             ends = zip(series.x, series.low, series.high, strict=False)
             _area(sheet, [(x.at(a), y.held(low), y.held(high)) for a, low, high in ends if x.holds(a)])
-        if series.kind in ("curve", "points") and len(spots) > MOST_MARKS:
+        if series.kind in ("curve", "points") and len(spots) > MAX_MARKS:
             _columns(sheet, spots, look)
             return
         joined = len(series.x) > 1 if series.kind in ("line", "band") else len(series.x) > 2
