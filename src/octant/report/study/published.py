@@ -93,7 +93,7 @@ def list_text(kind: str, found: Sequence[InputTable]) -> str:
 
 def entry_text(entry: InputTable) -> str:
     """Return an entry in full."""
-    if isinstance(entry, catalogue.Result):
+    if isinstance(entry, catalogue.PublishedResult):
         return _result_text(entry)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
@@ -111,7 +111,7 @@ def entry_text(entry: InputTable) -> str:
     return "\n\n".join(parts).rstrip()
 
 
-def _result_text(result: catalogue.Result) -> str:
+def _result_text(result: catalogue.PublishedResult) -> str:
     rows = result.observations
     columns = [c for c in result.configuration_columns if len({o.configuration[c] for o in rows}) > 1]
     table = Table(box=None, pad_edge=False)
