@@ -13,7 +13,7 @@ import pytest
 
 import trips
 from cpp_functions import function_lengths
-from module_graph import cycles, import_graph, tree_of
+from module_graph import collapse, cycles, import_graph, tree_of
 from octant import workloads
 from octant.benchmarks.table import read_tests
 from octant.build import program_name
@@ -165,11 +165,41 @@ def test_no_folder_of_reports_has_many_files() -> None:
     assert {folder: count for folder, count in folders.items() if count > MOST_FILES_OF_REPORT} == {}
 
 
+def test_documented_files_exist() -> None:
+    """A file or folder in the text of these pages is relative to the checkout, to the package, or in a folder."""
+    tree = [path.relative_to(ROOT).as_posix() for path in files("*")]
+    missing = [
+        f"{page}: {name}"
+        for page in ("ARCHITECTURE.md", "CONTRIBUTING.md")
+        for name in re.findall(r"`([a-z0-9_/.-]+\.(?:py|toml|hpp|cpp|md|jinja))`", (ROOT / page).read_text("utf-8"))
+        if not any(f"/{path}".endswith(f"/{name}") for path in tree)
+    ]
+    assert missing == []
+
+
 def test_no_modules_import_each_other() -> None:
     graph = import_graph(ROOT / "src")
     assert len(graph) > 500
     assert len(graph["octant.study.outcome"]) > 10
     assert cycles(graph) == []
+
+
+def test_no_folders_of_a_package_import_each_other() -> None:
+    """A folder in a package is used by the other modules of the package, or uses them."""
+    graph = import_graph(ROOT / "src")
+    packages = {module.rpartition(".")[0] for module in graph} - {""}
+    assert {"octant.runs", "octant.study", "octant.report.charts"} < packages
+    assert [cycle for package in sorted(packages) for cycle in cycles(collapse(graph, package))] == []
+
+
+def test_folders_that_import_each_other_are_found() -> None:
+    graph = {
+        "a": {"a.b"}, "a.b": {"a.c.first"}, "a.c.first": set[str](), "a.c.second": {"a.b"}, "a.d": {"a.c", "e"},
+        "a.c": {"a.c.first"}, "e": {"a.b"},
+    }  # fmt: skip
+    assert cycles(graph) == []
+    assert collapse(graph, "a") == {"a.b": {"a.c"}, "a.c": {"a.b"}, "a.d": {"a.c"}}
+    assert cycles(collapse(graph, "a")) == [["a.b", "a.c"]]
 
 
 def test_modules_that_import_each_other_are_found() -> None:
