@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octant.launchers import LauncherReading, _shared, from_syntax, slurm, to_syntax
+from octant.launchers import LauncherReading, _reading, from_syntax, slurm, to_syntax
 from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
 from octant.launchers._slurm_masks import SlurmSettings, masks, memory_nodes, node_of
 from octant.launchers._slurm_options import GPU_OPTIONS
@@ -63,7 +63,7 @@ def differences(answers: Mapping[str, list[object]], topology: Topology) -> list
 def test_srun_is_read_as_slurm_runs_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search for a plain request behind the masks, which costs most of the time, is left out."""
     monkeypatch.setattr(
-        _shared,
+        _reading,
         "recognise",
         lambda held, _topology, threads: request_from_lists([tuple(sorted(one)) for one in held], threads),
     )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from octant.launchers import MOST_RANKS, LauncherReading, _command, _shared, _words
+from octant.launchers import MOST_RANKS, LauncherReading, _command, _line, _reading, _words
 from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
@@ -24,7 +24,7 @@ def rank_count(given: _words.ParsedOptions) -> int | None:
         ValueError: it is no number.
     """
     number = given.last("n", "np", "c")
-    return None if number is None else _shared.whole("-n", number, MOST_RANKS)
+    return None if number is None else _line.read_integer("-n", number, MOST_RANKS)
 
 
 def binding_option(
@@ -106,4 +106,4 @@ def reading(
     if count and any(count > sum(1 for core in cores if core & held) for held in sets):
         more.append(f"OMP_NUM_THREADS={count} exceeds the number of cores in a rank's mask: threads share cores")
     unbound = all(mask is None for mask in masks)
-    return _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])
+    return _reading.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])

@@ -9,7 +9,7 @@ hardware threads of a core side by side.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.launchers._shared import MOST_RANKS
+from octant.launchers._line import MOST_RANKS
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_mask
 

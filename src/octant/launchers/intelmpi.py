@@ -10,9 +10,11 @@ from octant.launchers import (
     Syntax,
     _command,
     _intelpin,
-    _shared,
+    _line,
+    _reading,
     _tables,
     _words,
+    _writing,
     hydra_hosts,
 )
 from octant.machine import CpuSet, Topology
@@ -96,14 +98,14 @@ VARIABLES = _tables.table(
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return masks, and named options for the plain cases as a comment."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     masks = ",".join(mask_text(held) for held in sets)
-    lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
+    lines = [*_writing.openmp_line(request), *_writing.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
     named = _named_options(sets, topology)
     if named:
         lines.append(f"# or with named options, according to the manual: export {named}")
-    cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
+    cannot = [*_writing.thread_remarks(placement, "Intel MPI"), *_writing.page_remarks(request)]
     if request.memory.policy in ("bind", "interleave", "preferred"):
         nodes = ",".join(str(n) for n in placement.ranks[0].memory)
         policy = "bind_only" if request.memory.policy == "bind" else request.memory.policy
@@ -111,13 +113,13 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
             f"I_MPI_HBW_POLICY and I_MPI_BIND_NUMA ({policy}, nodes {nodes}) set one memory policy for all "
             "ranks; use numactl for a policy per rank"
         )
-    lines.append(f"mpiexec -n {len(sets)} {_shared.PROGRAM}")
+    lines.append(f"mpiexec -n {len(sets)} {_writing.PROGRAM}")
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
 def _named_options(sets: Sequence[CpuSet], topology: Topology) -> str:
     """Return variables without masks that give the same masks; "": there are none."""
-    sizes = sorted({len(held) for held in sets} | {_shared.siblings_used([held], topology) for held in sets})
+    sizes = sorted({len(held) for held in sets} | {_writing.count_siblings([held], topology) for held in sets})
     domains = ["auto", "socket", "numa", "cache3", "cache2", "core", *map(str, sizes)]
     cores = sorted({sum(1 for core in topology.groups("core") if core & held) for held in sets})
     options = [{"I_MPI_PIN_DOMAIN": domain, "I_MPI_PIN_ORDER": order}
@@ -148,7 +150,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     count = command.threads()
     masks, more = _intelpin.rank_masks(variables, ranks, count, topology)
     unpinned = variables.get("I_MPI_PIN", "1").lower() in _intelpin.OFF
-    return _shared.reading_of_masks(masks, topology, count or (1 if unpinned else None), [*notes, *more, SOURCE])
+    return _reading.reading_of_masks(masks, topology, count or (1 if unpinned else None), [*notes, *more, SOURCE])
 
 
 def _ranks(command: _command.Command) -> tuple[int, list[str]]:
@@ -158,11 +160,11 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
         ValueError: a number that depends on the hosts.
     """
     several = command.has("hosts", "f", "hosts-group", "ppn", "rr") or "I_MPI_HYDRA_HOST_FILE" in command.variables
-    ranks = command.number("n", most=MOST_RANKS if several else _shared.MOST_RANKS)
+    ranks = command.number("n", most=MOST_RANKS if several else _line.MOST_RANKS)
     each = 1 if command.has("rr") else command.number("ppn")
     stated = command.variables.get("I_MPI_PERHOST", "")
     if each is None and stated.isdigit():
-        each = _shared.whole("I_MPI_PERHOST", stated)
+        each = _line.read_integer("I_MPI_PERHOST", stated)
     hosts = command.last("hosts")
     listed = command.has("f", "hosts-group") or "I_MPI_HYDRA_HOST_FILE" in command.variables
     if not listed and (hosts is None or "," not in hosts):
@@ -210,7 +212,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     number = given.last("n")
-    ranks = None if number is None else _shared.whole("-n", number, MOST_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MOST_RANKS)
     passed = (values for name, values in given.all_values if name in ("env", "genv"))
     variables = {**environment, **dict("=".join(values).split("=", 1) for values in passed)}
     if variables.get("I_MPI_PIN", "1") in _intelpin.OFF:

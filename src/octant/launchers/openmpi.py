@@ -15,8 +15,8 @@ from octant.launchers import (
     _prrte,
     _prrte_policy,
     _rankfile,
-    _shared,
     _words,
+    _writing,
 )
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
@@ -46,7 +46,7 @@ OPTIONS, VARIABLES = _openmpi_tables.OPTIONS5, _openmpi_tables.VARIABLES5
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the shortest options that give the masks, or a rank file if there are none."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     files: tuple[tuple[str, str], ...] = ()
     option = next((o for o in _options(sets, topology, request.unit) if _same(o, sets, topology)), None)
     if option is None:
@@ -55,14 +55,14 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
             option += " --bind-to hwthread:overload-allowed"  # ranks that share threads are refused otherwise
         files = (("octant.rankfile", _rankfile.write(sets, topology)),)
     lines = (
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
-        f"mpiexec -n {len(sets)} {option} {_shared.PROGRAM}",
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
+        f"mpiexec -n {len(sets)} {option} {_writing.PROGRAM}",
     )
     cannot = [
-        *_shared.no_threads(placement, "Open MPI"),
-        *_shared.no_memory(request, "Open MPI 5"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "Open MPI"),
+        *_writing.memory_remarks(request, "Open MPI 5"),
+        *_writing.page_remarks(request),
     ]
     if files:
         cannot.append("no option of Open MPI 5 gives these masks; a rank file does (with logical numbers)")

@@ -12,8 +12,8 @@ from octant.launchers import (
     _orte,
     _orte_policy,
     _rankfile,
-    _shared,
     _words,
+    _writing,
 )
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
@@ -31,23 +31,23 @@ _UNITS = ("slot", "l3cache", "numa", "socket")
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the shortest options that give the masks, or a rank file. Compared with runs of 4.1.4."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     option = next((text for text in _options(sets, topology, request.unit) if _same(text, sets, topology)), None)
     files: tuple[tuple[str, str], ...] = ()
     if option is None:
         option = "--rankfile octant.rankfile --use-hwthread-cpus"
         files = (("octant.rankfile", _rankfile.write(sets, topology)),)
     cannot = [
-        *_shared.no_threads(placement, "Open MPI"),
-        *_shared.no_memory(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy supports at most local_only)"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "Open MPI"),
+        *_writing.memory_remarks(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy supports at most local_only)"),
+        *_writing.page_remarks(request),
     ]
     if files:
         cannot.append("no option of Open MPI 4.1 gives these masks; a rank file does (with logical numbers)")
     lines = (
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
-        f"mpirun -n {len(sets)} {option} {DECIDES} {_shared.PROGRAM}",
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
+        f"mpirun -n {len(sets)} {option} {DECIDES} {_writing.PROGRAM}",
     )
     return Syntax(lines, True, tuple(cannot), files)
 

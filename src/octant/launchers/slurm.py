@@ -19,10 +19,12 @@ from octant.launchers import (
     Submission,
     Syntax,
     _command,
-    _shared,
+    _line,
+    _reading,
     _slurm_options,
     _tables,
     _words,
+    _writing,
     identify_mpi_library,
     mpi_launcher,
     render_job_script,
@@ -57,25 +59,25 @@ _UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks t
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return masks, and named options that give the same masks as a comment."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     memory, cannot = _memory(request, placement)
     node = node_of(topology)
     masks = f"--whole -n {len(sets)} --cpu-bind=mask_cpu:{','.join(mask_text(held) for held in sets)}"
     try:
         _masks_of(masks, node)
     except ValueError as error:
-        why = _UNCOUNTED if len(sets) <= _shared.MOST_RANKS else str(error)
-        return Syntax((), False, (why, *cannot, *_shared.no_pages(request)))
+        why = _UNCOUNTED if len(sets) <= _line.MOST_RANKS else str(error)
+        return Syntax((), False, (why, *cannot, *_writing.page_remarks(request)))
     named = _named_options(sets, request, topology, node)
     lines = [
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
         "#SBATCH --nodes=1 --exclusive",
-        f"srun {masks}{memory} {_shared.PROGRAM}",
+        f"srun {masks}{memory} {_writing.PROGRAM}",
     ]
     if named:
-        lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
-    cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
+        lines.append(f"# the same with named options: srun {named}{memory} {_writing.PROGRAM}")
+    cannot += [*_writing.thread_remarks(placement, "srun"), *_writing.page_remarks(request)]
     cannot.append(
         "the masks are valid only if the job has the whole node; Slurm 22.05 restricts steps with -c or "
         "--exclusive to some cores"
@@ -90,7 +92,7 @@ def _memory(request: PlacementRequest, placement: Placement) -> tuple[str, list[
         prefer = "prefer," if request.memory.policy == "preferred" else ""
         masks = ",".join(mask_text(place.memory_set()) for place in placement.ranks)
         return f" --mem-bind={prefer}mask_mem:{masks}", []
-    return "", _shared.no_memory(request, "srun")
+    return "", _writing.memory_remarks(request, "srun")
 
 
 _NAMED = (
@@ -125,7 +127,7 @@ def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Read `srun` options and preceding `#SBATCH` lines, for a job that has the whole node."""
-    batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
+    batch = _line.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
         raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: it is not an option; remove it")
@@ -201,13 +203,13 @@ def read_srun(srun: SrunOptions, threads: int | None, topology: Topology) -> Lau
     masks = step_masks(node, step)
     sets = [topology.allowed if held is None else held for held in masks]
     notes = [*_notes(srun, step, node, masks), *srun.notes]
-    read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
+    read = _reading.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
     kind, listed, prefer = memory_of(srun)
     if not kind:
         return read
     policy: Policy = "preferred" if prefer else "local" if kind == "local" else "bind"
     nodes = [()] * len(sets) if kind == "local" else memory_nodes(node, kind, listed, len(sets))
-    return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
+    return _reading.add_memory(read, [Memory(policy, some) for some in nodes], topology)
 
 
 def _check_gpus(srun: SrunOptions, node: Node, step: SrunStep) -> None:
@@ -375,8 +377,8 @@ def _rank_count(given: _words.ParsedOptions, environment: Mapping[str, str]) -> 
     """
     number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
     if number is not None:
-        return _shared.whole("-n", number, MOST_RANKS)
+        return _line.read_integer("-n", number, MOST_RANKS)
     nodes, each = given.last("nodes"), given.last("ntasks-per-node")
     if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
         return None
-    return _shared.whole("-N", nodes, MOST_RANKS) * _shared.whole("--ntasks-per-node", each, MOST_RANKS)
+    return _line.read_integer("-N", nodes, MOST_RANKS) * _line.read_integer("--ntasks-per-node", each, MOST_RANKS)
