@@ -8,13 +8,10 @@ from octant.launchers import (
     Syntax,
     _command,
     _openmpi,
-    _openmpi_tables,
-    _orte,
-    _orte_policy,
-    _rankfile,
     _words,
     _writing,
 )
+from octant.launchers._openmpi import orte, orte_policy, rankfile, tables
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -23,7 +20,7 @@ TITLE = "Open MPI 4.1"
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun")
 UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
-OPTIONS, VARIABLES = _openmpi_tables.OPTIONS41, _openmpi_tables.VARIABLES41
+OPTIONS, VARIABLES = tables.OPTIONS41, tables.VARIABLES41
 MARK = _openmpi.OF_41
 DECIDES = "--mca hwloc_base_report_bindings 1"  # not in Open MPI 5, so that the line is read back as one of 4.1
 _UNITS = ("slot", "l3cache", "numa", "socket")
@@ -36,7 +33,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     files: tuple[tuple[str, str], ...] = ()
     if option is None:
         option = "--rankfile octant.rankfile --use-hwthread-cpus"
-        files = (("octant.rankfile", _rankfile.write(sets, topology)),)
+        files = (("octant.rankfile", rankfile.write(sets, topology)),)
     cannot = [
         *_writing.thread_remarks(placement, "Open MPI"),
         *_writing.memory_remarks(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy supports at most local_only)"),
@@ -55,7 +52,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
-    units = [name for name in _UNITS if name == "slot" or _orte.has_level(topology, name)]
+    units = [name for name in _UNITS if name == "slot" or orte.has_level(topology, name)]
     parts = [f"--map-by {name}:PE={cores} --bind-to core" for name in units]
     whole = [f"--map-by {name} --bind-to {name}" for name in units if name != "slot"]
     fine = [f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread" for name in units]
@@ -65,8 +62,8 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     given = parse(["mpirun", "-n", str(len(sets)), *option.split()])
     try:
-        policy, ranks = _orte_policy.read(given.all_values, {}, topology)
-        return _orte.place(topology, policy, ranks) == sets
+        policy, ranks = orte_policy.read(given.all_values, {}, topology)
+        return orte.place(topology, policy, ranks) == sets
     except ValueError:
         return False
 
@@ -88,8 +85,8 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     if command.file:
         raise ValueError("cannot interpret a rank file of Open MPI 4.1, which is not supported; use options")
-    policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
-    masks = _orte.place(topology, policy, ranks)
+    policy, ranks = orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    masks = orte.place(topology, policy, ranks)
     own = _openmpi.only_of_41(command.text)
     notes = [f"interpreted as Open MPI 4.1 because of {own}, which Open MPI 5 ignores or refuses"] if own else []
     if ranks is None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from octant.launchers import _line
-from octant.launchers._orte import OBJECTS, OrtePolicy, level_of
-from octant.launchers._prrte import Refused
-from octant.launchers._prrte_policy import Occurrences
+from octant.launchers._openmpi.orte import OBJECTS, OrtePolicy, level_of
+from octant.launchers._openmpi.prrte import Refused
+from octant.launchers._openmpi.prrte_policy import Occurrences
 from octant.machine import CpuSet, Topology
 
 _SET = {

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from octant.launchers import _line
-from octant.launchers._slurm_masks import Bind, Node, SrunStep
 from octant.launchers._words import ParsedOptions
+from octant.launchers.slurm.step_masks import Bind, Node, SrunStep
 from octant.placement.request import MOST_OF_TORUS
 
 _VARIABLES = {

@@ -109,7 +109,7 @@ def node_of(topology: Topology) -> Node:
     return Node(len(packages), len(cores) // len(packages), threads, tuple(cpus), domains, present)
 
 
-def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
+def compute_masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
     """Return the mask of each task of the first node; `None`: the task is not bound.
 
     Raises:

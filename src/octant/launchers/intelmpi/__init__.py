@@ -9,7 +9,6 @@ from octant.launchers import (
     LauncherReading,
     Syntax,
     _command,
-    _intelpin,
     _line,
     _reading,
     _tables,
@@ -17,6 +16,7 @@ from octant.launchers import (
     _writing,
     hydra_hosts,
 )
+from octant.launchers.intelmpi import pinning
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import PlacementRequest
@@ -128,7 +128,7 @@ def _named_options(sets: Sequence[CpuSet], topology: Topology) -> str:
                 for count in cores for order in ("bunch", "compact")]  # fmt: skip
     for chosen in options:
         try:
-            masks, notes = _intelpin.rank_masks(chosen, len(sets), None, topology)
+            masks, notes = pinning.rank_masks(chosen, len(sets), None, topology)
         except ValueError:
             continue
         if masks == sets and not notes:
@@ -142,14 +142,14 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         if sum(name == given for given, _ in command.given.all_values) > 1:
             raise ValueError(f"cannot read -{name} twice: Intel MPI exits with an error; give it once")
     variables = {name: value for name, value in command.variables.items() if name.startswith("I_MPI_PIN")}
-    if variables.get("I_MPI_PIN_RESPECT_CPUSET", "1") in _intelpin.OFF and len(topology.allowed) < len(topology.cpus):
+    if variables.get("I_MPI_PIN_RESPECT_CPUSET", "1") in pinning.OFF and len(topology.allowed) < len(topology.cpus):
         raise ValueError(
             "cannot interpret I_MPI_PIN_RESPECT_CPUSET=off in a job that may not use all hardware threads; remove it"
         )
     ranks, notes = _ranks(command)
     count = command.threads()
-    masks, more = _intelpin.rank_masks(variables, ranks, count, topology)
-    unpinned = variables.get("I_MPI_PIN", "1").lower() in _intelpin.OFF
+    masks, more = pinning.rank_masks(variables, ranks, count, topology)
+    unpinned = variables.get("I_MPI_PIN", "1").lower() in pinning.OFF
     return _reading.reading_of_masks(masks, topology, count or (1 if unpinned else None), [*notes, *more, SOURCE])
 
 
@@ -215,7 +215,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     ranks = None if number is None else _line.read_integer("-n", number, MOST_RANKS)
     passed = (values for name, values in given.all_values if name in ("env", "genv"))
     variables = {**environment, **dict("=".join(values).split("=", 1) for values in passed)}
-    if variables.get("I_MPI_PIN", "1") in _intelpin.OFF:
+    if variables.get("I_MPI_PIN", "1") in pinning.OFF:
         return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)
     named = [name for name in ("I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST", "I_MPI_PIN") if name in variables]
     return LaunchCommand(ranks, tuple(words[1:at]), at, binds=True, bound_by=named[0] if named else "by default")

@@ -21,7 +21,6 @@ from octant.launchers import (
     _command,
     _line,
     _reading,
-    _slurm_options,
     _tables,
     _words,
     _writing,
@@ -29,18 +28,19 @@ from octant.launchers import (
     mpi_launcher,
     render_job_script,
 )
-from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
-from octant.launchers._slurm_masks import (
+from octant.launchers.slurm import option_tables
+from octant.launchers.slurm.option_tables import BATCH_OPTIONS, GPU_OPTIONS
+from octant.launchers.slurm.srun_line import SrunOptions, memory_of, step_of
+from octant.launchers.slurm.step_masks import (
     Node,
     SlurmSettings,
     SrunStep,
+    compute_masks,
     has_every_core,
     is_crowded,
     memory_nodes,
     node_of,
 )
-from octant.launchers._slurm_masks import masks as step_masks
-from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import Memory, PlacementRequest, Policy
@@ -50,7 +50,7 @@ NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
 COMMANDS = ("srun",)
 UNBIND = "--cpu-bind=none"
-OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
+OPTIONS, VARIABLES = option_tables.OPTIONS, option_tables.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
@@ -122,7 +122,7 @@ def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
     Raises:
         ValueError: srun refuses it.
     """
-    return step_masks(node, step_of(SrunOptions(parse(["srun", *words.split()]), {}, _words.ParsedOptions(0)), node))
+    return compute_masks(node, step_of(SrunOptions(parse(["srun", *words.split()]), {}, _words.ParsedOptions(0)), node))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
@@ -167,13 +167,13 @@ def _without_effect(srun: SrunOptions, node: Node) -> list[str]:
             less = given.without(name)
             rest = replace(srun, batch=less) if place else replace(srun, given=less)
             if _outcome(rest, node) == outcome:
-                reason = _slurm_options.NODES if name in _SHAPES else _SAME
+                reason = option_tables.NODES if name in _SHAPES else _SAME
                 found.setdefault(reason, []).append(word.partition("=")[0] + place)
     for name in srun.variables:
         if getattr(_tables.variable(name, VARIABLES), "effect", "") == "interpreted":
             rest = replace(srun, variables={key: value for key, value in srun.variables.items() if key != name})
             if _outcome(rest, node) == outcome:
-                found.setdefault(_slurm_options.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
+                found.setdefault(option_tables.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
     return [f"not used for the placement: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
 
 
@@ -185,7 +185,7 @@ def _outcome(srun: SrunOptions, node: Node) -> object:
     srun = replace(srun, notes=[])
     try:
         step = step_of(srun, node)
-        masks = step_masks(node, step)
+        masks = compute_masks(node, step)
         return masks, _notes(srun, step, node, masks), srun.notes, memory_of(srun), step.cpus_per_task
     except ValueError as error:
         return str(error)
@@ -200,7 +200,7 @@ def read_srun(srun: SrunOptions, threads: int | None, topology: Topology) -> Lau
     node = node_of(topology)
     step = step_of(srun, node)
     _check_gpus(srun, node, step)
-    masks = step_masks(node, step)
+    masks = compute_masks(node, step)
     sets = [topology.allowed if held is None else held for held in masks]
     notes = [*_notes(srun, step, node, masks), *srun.notes]
     read = _reading.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
@@ -239,7 +239,7 @@ _SETTINGS = (
 
 def _masks_or_none(node: Node, step: SrunStep, settings: SlurmSettings) -> list[CpuSet | None] | None:
     try:
-        return step_masks(node, step, settings)
+        return compute_masks(node, step, settings)
     except ValueError:
         return None
 

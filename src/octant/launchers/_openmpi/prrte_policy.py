@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from octant.launchers import _line
-from octant.launchers._prrte import LEVELS, PrrtePolicy, Refused, logical, objects_of
+from octant.launchers._openmpi.prrte import LEVELS, PrrtePolicy, Refused, logical, objects_of
 from octant.machine import Topology
 
 Occurrences = Sequence[tuple[str, Sequence[str]]]
