@@ -15,7 +15,7 @@ from octant import foreign
 from octant.failure import Refusal
 
 ROUNDS = 5
-MOST_LINES, MOST_BYTES = 29_000, 4 << 20
+MAX_LINES, MAX_BYTES = 29_000, 4 << 20
 
 
 def seconds(tool: str, text: str) -> float:
@@ -31,7 +31,7 @@ def seconds(tool: str, text: str) -> float:
 
 def longest(text: str) -> str:
     """Return an output repeated until it has the most lines or bytes that are accepted."""
-    copies = min(MOST_LINES // max(1, text.count("\n")), MOST_BYTES // len(text.encode()) - 1)
+    copies = min(MAX_LINES // max(1, text.count("\n")), MAX_BYTES // len(text.encode()) - 1)
     return text * max(1, copies)
 
 

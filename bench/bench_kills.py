@@ -30,7 +30,7 @@ COMMANDS = (
     ("study", "run", "mpi-clock-cost", "--repeats", "4"),
 )
 LAUNCHED = ("launcher", "rank")
-MOST_TRIES = 4
+MAX_TRIES = 4
 """Trials until the victim is running at the moment of the kill."""
 PRIVATE = "OCTANT_PRIVATE_SHM"
 
@@ -67,7 +67,7 @@ def trials_of(words: Sequence[str], victims: Sequence[str], generator: random.Ra
     found, octants = list[Trial](), 0
     for victim in victims:
         moment_s = whole_s
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             moment_s = generator.uniform(0, moment_s)
             with tempfile.TemporaryDirectory() as folder:
                 found.append(kill_and_resume(words, moment_s, Path(folder) / "store", os.environ, victim))

@@ -23,7 +23,7 @@ from octant.build import find_environment_program
 LENGTHS = (0, 8, 1024, 65536, 1048576)
 WINDOWED = (8, 2048, 32768, 131072)
 DEPTHS = (0, 100, 1000, 10_000)
-MOST_BYTES = 2 << 30  # that a bare loop moves in a launch
+MAX_BYTES = 2 << 30  # that a bare loop moves in a launch
 TOGETHER = 1000  # steps of a bare ping-pong that are timed together
 REAL_TIME = ("chrt", "-r", "1")
 
@@ -32,7 +32,7 @@ Launch = Callable[[], float]
 
 def steps(length: int, messages: int = 1) -> int:
     """So many samples of a bare loop; each is one step, as octant's: a mean over many would be another statistic."""
-    return max(200, min(5001, MOST_BYTES // (messages * max(1, length))))
+    return max(200, min(5001, MAX_BYTES // (messages * max(1, length))))
 
 
 def bare(

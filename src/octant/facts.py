@@ -20,7 +20,7 @@ _FACTORS = rf"{_TERM}(?:\s*[*/]\s*{_TERM})*"
 _PRODUCT = rf"(?:sqrt\({_FACTORS}\)|{_FACTORS})"
 _EXPRESSION = re.compile(rf"({_PRODUCT})(?: at least ({_PRODUCT}))?(?: at most ({_PRODUCT}))?")
 _LADDER = re.compile(r"(.{1,200}) to (.{1,200}) by ([0-9]{1,9})")
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _ASSUMED = {"l1": 2**15, "l2": 2**20, "llc": 2**25, "cached": ASSUMED_CACHED_BYTES, "vector_bits": 128}
 _SIZE_NAMES = {
     "l1": "an L1 cache of",
@@ -163,8 +163,8 @@ def values(text: str, known: Mapping[str, int]) -> str:
         while step <= last:
             steps.add(step)
             step *= factor
-    if not 1 <= len(steps) <= _MOST_STEPS:
-        raise ValueError(f"{text!r} has {len(steps)} steps; 1 to {_MOST_STEPS} are allowed")
+    if not 1 <= len(steps) <= _MAX_STEPS:
+        raise ValueError(f"{text!r} has {len(steps)} steps; 1 to {_MAX_STEPS} are allowed")
     return ",".join([*(value(part, known) for part in plain), *map(str, sorted(steps))])
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-MOST = 6
+MAX_TILES = 6
 """Maximum number of tiles."""
-MOST_ALSO = 3
+MAX_ADDITIONAL_VALUES = 3
 """Maximum number of additional values of a tile."""
 NAME_WIDTH = 32
 """Maximum length of the short name of a figure in tiles and tables, in characters."""
@@ -57,7 +57,7 @@ class DeclaredTile:
     kind: Literal["figure", "time lost", "balance"] = "figure"
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
     compared: TileComparison | None = None
-    also: Annotated[tuple[Also, ...], Meta(max_length=MOST_ALSO)] = ()
+    also: Annotated[tuple[Also, ...], Meta(max_length=MAX_ADDITIONAL_VALUES)] = ()
     missing: Text = ""  # reason if there is no figure here: "one core, no second rank"
 
 
@@ -66,7 +66,7 @@ class DeclaredAnswer:
     """Sentence above the tiles. A part is omitted if a tile that it names has no figure."""
 
     subject: Text = ""  # "Two cores"
-    says: Annotated[tuple[Text, ...], Meta(max_length=MOST)] = ()  # "computed at {Peak}"
+    says: Annotated[tuple[Text, ...], Meta(max_length=MAX_TILES)] = ()  # "computed at {Peak}"
     besides: Text = ""  # "machine balance {Peak/Memory} flop/byte"
 
 
@@ -75,4 +75,4 @@ class DeclaredScreen:
     """Sentence and tiles of a run; none: the report chooses them."""
 
     answer: DeclaredAnswer = DeclaredAnswer()
-    tiles: Annotated[tuple[DeclaredTile, ...], Meta(max_length=MOST)] = ()
+    tiles: Annotated[tuple[DeclaredTile, ...], Meta(max_length=MAX_TILES)] = ()

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 NARROW = "\u202f"
 """Narrow no-break space before units and %."""
-MOST_BYTES = 10**18 - 1
-MOST_SECONDS = 1e9
+MAX_BYTES = 10**18 - 1
+MAX_SECONDS = 1e9
 _AMOUNT = re.compile(
     r"(?P<number>(?P<whole>[0-9]+)(?:\.(?P<part>[0-9]+))?(?:[eE](?P<tens>[+-]?[0-9]{1,2}))?)(?P<unit>.*)", re.DOTALL
 )
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 _SIZE = re.compile(r"B?|(?P<prefix>[kKMGT])(?P<rest>i?|i?B)")
 _WITHOUT_PREFIX = re.compile(r"ulp|%|°C?|min|h|(?:[mµμunp]s|[mµμunp][JW])(?:/.*)?|[kKMGTPE][A-Za-z].*", re.DOTALL)
 _OF_NUMBER = r"[%×]|(?:[pnµmkMGTPE]?(?:s|Hz|B/s|flop/s|update/s)|B|[KMGT]iB)(?![\w/])"
@@ -44,7 +44,7 @@ def parse_bytes(text: str) -> int:
     scale: int = (1000 if size["rest"] == "B" else 1024) ** power
     ten: int = 10 ** abs(amount.tens)
     value, rest = divmod(amount.digits * scale, ten) if amount.tens < 0 else (amount.digits * scale * ten, 0)
-    if rest or value > MOST_BYTES:
+    if rest or value > MAX_BYTES:
         raise ValueError(
             f"cannot read {_quoted(text)} as a size (not an integer number of bytes below 10^18); {_SIZES}"
         )
@@ -86,7 +86,7 @@ def parse_seconds(text: str) -> float:
     if amount is None or amount.unit not in _SECOND_UNITS:
         raise ValueError(f"cannot read {_quoted(text)} as a time; {_TIMES}")
     value = amount.value * _SECOND_UNITS[amount.unit]
-    if value > MOST_SECONDS:
+    if value > MAX_SECONDS:
         raise ValueError(f"cannot read {_quoted(text)} as a time (over 1e9 seconds); {_TIMES}")
     return value
 
@@ -126,7 +126,7 @@ def parse_whole(text: str) -> int:
     Raises:
         ValueError: the text is not an integer.
     """
-    if not re.fullmatch(rf"[0-9]{{1,{_MOST_DIGITS}}}", text):
+    if not re.fullmatch(rf"[0-9]{{1,{_MAX_DIGITS}}}", text):
         raise ValueError(f"cannot read {_quoted(text)} as a non-negative integer; try 1")
     return int(text)
 
@@ -149,7 +149,7 @@ def _split(text: str) -> _Amount | None:
     if found is None:
         return None
     digits, unit = found["whole"] + (found["part"] or ""), found["unit"]
-    if len(digits) > _MOST_DIGITS or unit == " ":
+    if len(digits) > _MAX_DIGITS or unit == " ":
         return None
     tens = int(found["tens"] or 0) - len(found["part"] or "")
     return _Amount(found["number"], unit.removeprefix(" "), int(digits), tens)
@@ -160,7 +160,7 @@ def _quoted(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}…")
 
 
-_LEAST, _MOST = 1e-15, 1e21
+_MIN, _MAX = 1e-15, 1e21
 """Values between these have SI prefixes, from 0.001 p to 999 E."""
 _BINARY = {"TiB": 2**40, "GiB": 2**30, "MiB": 2**20, "KiB": 2**10}
 
@@ -208,7 +208,7 @@ def si_scale(value: float, digits: int = 3, unit: str = "") -> tuple[float, str]
     Values beyond all prefixes are written as powers of ten. Units in the last place (`ulp`), units with a prefix
     (`Mop/s`) and units without prefixes (`%`) get none, since users choose the units of their programs' values.
     """
-    if value == 0 or not _LEAST <= abs(value) < _MOST or _WITHOUT_PREFIX.fullmatch(unit):
+    if value == 0 or not _MIN <= abs(value) < _MAX or _WITHOUT_PREFIX.fullmatch(unit):
         return 1.0, ""
     exponent = min(max(math.floor(math.log10(abs(value)) / 3), -4), 6)
     if abs(float(f"{value / 1000.0**exponent:.{digits}g}")) >= 1000 and exponent < 6:
@@ -222,19 +222,19 @@ def decimals(value: float, digits: int = 3) -> int:
     return max(0, digits - 1 - math.floor(math.log10(rounded))) if rounded and math.isfinite(rounded) else 0
 
 
-MOST_DIGITS, MOST_DECIMALS = 6, 12
+MAX_DIGITS, MAX_DECIMALS = 6, 12
 """Significant digits of a printed number; decimals beyond which a power of ten is printed."""
 
 
 def fixed_text(value: float, places: int) -> str:
-    """Return a number with so many decimals, at most `MOST_DIGITS` digits; tiny or huge ones as `2.37e-310`."""
+    """Return a number with so many decimals, at most `MAX_DIGITS` digits; tiny or huge ones as `2.37e-310`."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:.{min(places, MOST_DIGITS)}f}"
+        return f"{value:.{min(places, MAX_DIGITS)}f}"
     whole = math.floor(math.log10(abs(value))) + 1  # digits before the point
-    if places > MOST_DECIMALS or float(f"{abs(value):.{MOST_DIGITS}g}") >= 10.0**MOST_DIGITS:
-        round_number = MOST_DIGITS < whole <= 9 and float(f"{value:.{MOST_DIGITS}g}") == value  # 1000000
+    if places > MAX_DECIMALS or float(f"{abs(value):.{MAX_DIGITS}g}") >= 10.0**MAX_DIGITS:
+        round_number = MAX_DIGITS < whole <= 9 and float(f"{value:.{MAX_DIGITS}g}") == value  # 1000000
         return f"{value:.0f}" if round_number else f"{value:.2e}"
-    return f"{value:.{max(0, min(places, MOST_DIGITS - whole))}f}"
+    return f"{value:.{max(0, min(places, MAX_DIGITS - whole))}f}"
 
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -278,7 +278,7 @@ def duration_text(seconds: float) -> str:
         return f"{fixed_text(seconds, 0)} s"
     if seconds < 1200:
         return f"{seconds / 60:.1f} min"
-    if seconds >= 3600 * 10.0**MOST_DIGITS:
+    if seconds >= 3600 * 10.0**MAX_DIGITS:
         return f"{fixed_text(seconds / 3600, 0)} h"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

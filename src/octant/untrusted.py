@@ -20,9 +20,9 @@ FILE_LIMIT = 16 * 2**20
 """Default size limit of input files in bytes."""
 DEEPEST = 64
 """Maximum nesting of tables, arrays and objects."""
-MOST_KEYS = 50_000
+MAX_KEYS = 50_000
 """Maximum number of keys, tables and arrays in a TOML document; Python needs up to 1 kB for each part of a key."""
-MOST_VALUES = 500_000
+MAX_VALUES = 500_000
 """Maximum number of other values; each takes 2 µs."""
 _KEY_PART = re.compile(r"[^\n=,#\[\]{}]*")
 _SHOWN = 60  # characters of an input value in a message
@@ -74,7 +74,7 @@ def parse_toml(text: str, what: str) -> dict[str, Any]:
     """Return a TOML document; `what` names it in the refusal: `network file x.toml`.
 
     Raises:
-        Refusal: it is not TOML, is nested deeper than `DEEPEST`, has more than `MOST_KEYS` or `MOST_VALUES`, or
+        Refusal: it is not TOML, is nested deeper than `DEEPEST`, has more than `MAX_KEYS` or `MAX_VALUES`, or
             contains an integer of thousands of digits.
     """
     _check_keys(text, what)
@@ -97,14 +97,14 @@ def _check_keys(text: str, what: str) -> None:
     """Refuse keys for which `tomllib` takes gigabytes: its memory grows with the square of a key's parts."""
     keys, values = text.count("=") + text.count("["), max(text.count(","), text.count("."))
     run = long = 0
-    for part in text.split(".") if values <= MOST_VALUES else ():
+    for part in text.split(".") if values <= MAX_VALUES else ():
         run = run + 1 if _KEY_PART.fullmatch(part) else 0
         long += run > 3
         if run > DEEPEST:
             raise _too_deep(what)
-    if keys > MOST_KEYS or values > MOST_VALUES or long > MOST_KEYS:
+    if keys > MAX_KEYS or values > MAX_VALUES or long > MAX_KEYS:
         raise Refusal(
-            f"cannot read the {what} (more than {MOST_KEYS} keys and arrays or {MOST_VALUES} values, or nested deeper "
+            f"cannot read the {what} (more than {MAX_KEYS} keys and arrays or {MAX_VALUES} values, or nested deeper "
             f"than {DEEPEST} levels); put long lists into a file of their own",
             Exit.WRONG_WORD,
         )

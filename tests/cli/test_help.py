@@ -9,7 +9,7 @@ import typer.testing
 from command_lines import commands, read, words_of
 from octant.cli import _complete, application
 from octant.cli._examples import EXAMPLES, WAYS_IN, Example
-from octant.cli._help import COMMANDS, MOST_IN_ONE_LIST, OUTPUT
+from octant.cli._help import COMMANDS, MAX_IN_ONE_LIST, OUTPUT
 
 EVERY = commands()
 IN_WAYS = [example for way in WAYS_IN for example in way.examples]
@@ -39,9 +39,9 @@ def test_many_options_are_grouped_under_headings() -> None:
     for words, command in EVERY.items():
         shown = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
         headings = [*(getattr(one, "rich_help_panel", None) or OUTPUT for one in shown), OUTPUT]  # the last is --help
-        if len(headings) > MOST_IN_ONE_LIST:
+        if len(headings) > MAX_IN_ONE_LIST:
             grouped[words] = [f"{name}:" for name in dict.fromkeys(headings)]
-            assert max(headings.count(name) for name in headings) <= MOST_IN_ONE_LIST, words
+            assert max(headings.count(name) for name in headings) <= MAX_IN_ONE_LIST, words
             assert [line for line in called(f"{words} --help").splitlines() if line in grouped[words]] == grouped[words]
     assert {"run", "compare", "place", "model solve", "model app"} <= set(grouped)
     assert all(len(headings) > 1 for headings in grouped.values())

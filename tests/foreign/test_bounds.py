@@ -9,14 +9,14 @@ from foreign_outputs import text_of
 from fuzz_targets import attempt, targets
 from octant import foreign
 from octant.failure import Refusal
-from octant.foreign._text import LONGEST, MOST_LINES
+from octant.foreign._text import LONGEST, MAX_LINES
 
 IMPORT = targets()["foreign_output"]
 
 
 def filled(begin: str, line: str) -> str:
     """Return a text that begins so and goes on with this line up to the limits."""
-    most = min((foreign.MOST_BYTES - 2 * len(begin)) // (len(line) + 1), MOST_LINES - begin.count("\n") - 2)
+    most = min((foreign.MAX_BYTES - 2 * len(begin)) // (len(line) + 1), MAX_LINES - begin.count("\n") - 2)
     return begin + f"{line}\n" * most
 
 
@@ -41,7 +41,7 @@ LONG: dict[str, tuple[str, Callable[[], str]]] = {
     "verdicts that are none": ("hpl", lambda: filled(HPL, "||x||" + "." * 2000 + "...... PASSE")),
     "titles that are none": ("stream", lambda: filled(STREAM, "STREAM " * 500)),
     "rows and unknown members": ("hpl", lambda: up_to(HPL, "WR11") + f"{HPL_ROW}\n" * 5900),
-    "ranks": ("stream", lambda: STREAM + "".join(f"{rank}: x\n" for rank in range(MOST_LINES - 100))),
+    "ranks": ("stream", lambda: STREAM + "".join(f"{rank}: x\n" for rank in range(MAX_LINES - 100))),
     "values with spaces": ("npb", lambda: filled(up_to(NPB, "Benchmark Completed"), f" Class = a{SPACES}b")),
 }
 
@@ -54,10 +54,10 @@ def test_the_longest_output_is_read_or_refused_soon(what: str) -> None:
 
 def test_the_bounds_are_named(tmp_path: Path) -> None:
     path = tmp_path / "output.txt"
-    path.write_text(IMB + "0\n" * MOST_LINES)
+    path.write_text(IMB + "0\n" * MAX_LINES)
     with pytest.raises(Refusal, match="cannot read the output: it has more than 30000 lines; divide it into"):
         foreign.read_file("imb", path)
-    path.write_text(IMB + "0 1000 1.00 0.00 3\n" * (foreign.MOST_ROWS + 1))
+    path.write_text(IMB + "0 1000 1.00 0.00 3\n" * (foreign.MAX_ROWS + 1))
     with pytest.raises(Refusal, match=r"10001 rows with 20002 values; at most 10000 and 50000"):
         foreign.read_file("imb", path)
 

@@ -111,7 +111,7 @@ def test_a_refusal_names_the_file_the_reason_and_the_other_tools(
         f'cannot import {path}, which has no figures of imb: line 1 ("# OSU MPI Latency Test v5.8") is not recognised; '
         f"use octant import osu; supported tools: {', '.join(foreign.tools())}"
     )
-    monkeypatch.setattr(foreign, "MOST_ROWS", 3)
+    monkeypatch.setattr(foreign, "MAX_ROWS", 3)
     with pytest.raises(
         Refusal, match=r"^cannot import .*output.txt: it has \d+ rows with \d+ values; at most 3 and"
     ) as many:

@@ -253,7 +253,7 @@ def test_columns_may_change_places() -> None:
         ("osu", text_of("pmb-2.2.txt"), "no figures of osu"),
         ("stream", text_of("stream-5.10.txt").partition("Solution")[0], "is not followed by a verdict"),
         ("hpcc", text_of("hpcc-1.5.0.txt").partition("End of Summary")[0], "the summary is incomplete"),
-        ("imb", "x" * (foreign.MOST_BYTES + 1), "longer than"),
+        ("imb", "x" * (foreign.MAX_BYTES + 1), "longer than"),
         ("osuu", "", "did you mean osu"),
     ],
 )

@@ -38,7 +38,7 @@ BATCH = 500
 """Inputs of one child."""
 STUCK_S = 60.0
 """After so long on one input, in native code that no signal interrupts, the child is killed."""
-MOST_KEPT = 400
+MAX_KEPT = 400
 """Inputs of a target that are changed further."""
 FINDINGS = ROOT / "build" / "fuzz"
 
@@ -151,7 +151,7 @@ def run(target: Target, inputs: int) -> Tally:
     while number < inputs:
         number, batch = _run_batch(target, pool, frozenset(known), number, min(inputs, number + BATCH))
         known |= batch.fresh.keys()
-        pool += list(batch.fresh.values())[: max(0, MOST_KEPT - len(pool))]
+        pool += list(batch.fresh.values())[: max(0, MAX_KEPT - len(pool))]
         tally.findings = {**batch.findings, **tally.findings}
         tally.peak_mib = max(tally.peak_mib, batch.peak_mib)
         tally.grown_mib = max(tally.grown_mib, batch.grown_mib)

@@ -92,7 +92,7 @@ def test_a_directory_in_the_store_is_refused(source: Path, tmp_path: Path, place
 
 def test_what_is_too_large_is_refused_before_anything_is_copied(source: Path, tmp_path: Path) -> None:
     with (source / "huge").open("wb") as file:
-        file.truncate(copies.MOST_BYTES)
+        file.truncate(copies.MAX_BYTES)
     with pytest.raises(Refusal, match=r"its files have 16 GiB, the limit is 16 GiB\); remove --fresh-dir"):
         copy_directory(source, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()

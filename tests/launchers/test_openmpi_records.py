@@ -24,7 +24,7 @@ WRITTEN = {name: launcher_records.read_written(DATA / f"{name}-written.json") fo
 LAUNCHERS = {"openmpi": openmpi, "openmpi41": openmpi41}
 LEFT_OUT = r"^cannot (read|interpret) "
 """How Octant's own refusals begin, of lines that the launcher accepts: they name the option."""
-MOST_LEFT_OUT = {"openmpi": 1, "openmpi41": 65}
+MAX_LEFT_OUT = {"openmpi": 1, "openmpi41": 65}
 STARTS_NONE = r"starts none of the"
 """Open MPI 5.0.11 prints a map with more ranks than -n here, and then starts none."""
 
@@ -91,7 +91,7 @@ def test_few_lines_that_the_launcher_accepts_are_left_out(name: str) -> None:
             drawn(name, record)
         except ValueError as refusal:
             left_out += bool(record.masks) and re.search(STARTS_NONE, str(refusal)) is None
-    assert left_out <= MOST_LEFT_OUT[name]
+    assert left_out <= MAX_LEFT_OUT[name]
 
 
 @pytest.mark.parametrize("name", RECORDS)

@@ -395,7 +395,7 @@ def test_a_graph_without_cables_is_refused() -> None:
 
 
 def test_too_many_cables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.network.graph.MOST_CABLES", 3)
+    monkeypatch.setattr("octant.network.graph.MAX_CABLES", 3)
     with pytest.raises(Refusal, match="line 4: more than 3 cables"):
         parse(GRAPH.format(edges="n1 s1\nn2 s1\nn3 s1\nn4 s1\n").replace("'''\n", "'''", 1), "lab.toml")
 

@@ -8,7 +8,7 @@ from octant.failure import Exit, Refusal
 from octant.network import load
 from octant.network.calibrate import MeasuredRate
 from octant.network.collectives import MessageCosts
-from octant.network.inputs import MOST_SIZES, read_costs, read_flow_bytes, read_points, read_sizes
+from octant.network.inputs import MAX_SIZES, read_costs, read_flow_bytes, read_points, read_sizes
 from octant.network.jobs import job_nodes
 from octant.network.published_points import published_points
 from octant.network.traffic import read_map, read_pairs
@@ -50,9 +50,9 @@ def test_sizes_are_lists_and_ranges() -> None:
     assert read_sizes("24,1,2") == [24, 1, 2]
     assert read_sizes("3:5,9:20:4") == [3, 4, 5, 9, 13, 17]
     assert read_sizes("7:7") == [7]
-    assert len(read_sizes(f"1:{MOST_SIZES}")) == MOST_SIZES
-    for text in (f"1:{MOST_SIZES + 1}", f"1:{MOST_SIZES},1"):
-        with pytest.raises(Refusal, match=f"more than {MOST_SIZES} sizes"):
+    assert len(read_sizes(f"1:{MAX_SIZES}")) == MAX_SIZES
+    for text in (f"1:{MAX_SIZES + 1}", f"1:{MAX_SIZES},1"):
+        with pytest.raises(Refusal, match=f"more than {MAX_SIZES} sizes"):
             read_sizes(text)
     assert read_sizes(str(2**20)) == [2**20]
     for text in ("", "0", "2:1", "1:2:0", "1:2:3:4", str(2**20 + 1), "1.5", "a"):

@@ -11,7 +11,7 @@ from octant.machine import hwloc
 from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
-from octant.placement.request import LONGEST, MOST, parse_request
+from octant.placement.request import LONGEST, MAX_NODE_THREADS, parse_request
 
 NODE = read_synthetic("pack:2 core:4 pu:2")
 
@@ -19,12 +19,12 @@ NODE = read_synthetic("pack:2 core:4 pu:2")
 @pytest.mark.parametrize(
     ("text", "bound"),
     [
-        ("100000x1,oversubscribe=yes", f"on one node at most {MOST} are supported"),
+        ("100000x1,oversubscribe=yes", f"on one node at most {MAX_NODE_THREADS} are supported"),
         ("99999999999x1", "'99999999999x1' in '99999999999x1' is not of the form"),
         ("1x1,smt=99999999999", "at most nine digits"),
         ("2000000x1,torus=100x100x100,order=XYZT", "on a torus at most 1000000"),
         ("1x1,torus=1000x1000x1000,order=XYZT", "at most 1000000 nodes"),
-        ("1x1,cpus=" + "/".join(["0-65535"] * 15_000), f"at most {MOST} numbers are supported"),
+        ("1x1,cpus=" + "/".join(["0-65535"] * 15_000), f"at most {MAX_NODE_THREADS} numbers are supported"),
         ("1x1," + "a" * LONGEST, f"at most {LONGEST}"),
         ("0x" + "f" * 200_000, "mask has 200000 digits"),
         ("0-1," * LONGEST, f"at most {LONGEST}"),
@@ -65,7 +65,7 @@ def test_lines_without_a_number_of_ranks_are_drawn_with_those_that_fit() -> None
         ("numa:1000 core:2 pu:1", "1000x1"),
         ("pack:2 core:4096 pu:1", "8192x1,order=scatter"),
         ("numa:1024 core:2 pu:1", "1024x1,unit=numa,order=scatter"),
-        ("core:2 pu:1", f"{MOST}x1,oversubscribe=yes"),
+        ("core:2 pu:1", f"{MAX_NODE_THREADS}x1,oversubscribe=yes"),
     ],
 )
 def test_the_largest_requests_are_planned(machine: str, request_: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.placement.request import MOST, Memory, PlacementRequest, parse_request
+from octant.placement.request import MAX_NODE_THREADS, Memory, PlacementRequest, parse_request
 from octant.placement.torus import coordinates, read_map, write_map
 
 REQUEST = st.builds(
@@ -165,9 +165,9 @@ def test_requests_that_contradict_themselves_are_refused(changes: dict[str, Any]
 
 
 def test_the_most_threads_may_be_asked_for() -> None:
-    assert PlacementRequest(ranks=MOST).ranks == MOST
+    assert PlacementRequest(ranks=MAX_NODE_THREADS).ranks == MAX_NODE_THREADS
     with pytest.raises(ValueError, match="at most"):
-        PlacementRequest(ranks=MOST // 2 + 1, threads=2)
+        PlacementRequest(ranks=MAX_NODE_THREADS // 2 + 1, threads=2)
 
 
 def test_explicit_lists_give_the_numbers_that_are_not_given() -> None:

@@ -120,7 +120,7 @@ def test_bytes_that_differ_are_counted(
 def test_a_file_is_compared_with_that_of_the_baseline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(kept, "MOST_FILE_BYTES", most)
+    monkeypatch.setattr(kept, "MAX_FILE_BYTES", most)
     check = ProgramCheck("file", file="out.dat")
     (tmp_path / "out.dat").write_bytes(b"abcd")
     reference = baseline(tmp_path, tmp_path / "run", check)

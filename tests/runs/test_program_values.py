@@ -77,7 +77,7 @@ def test_bytes_that_are_no_text_hide_no_number(tmp_path: Path) -> None:
 
 
 def test_of_a_large_file_the_beginning_and_the_end_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(values, "MOST_BYTES", 100)
+    monkeypatch.setattr(values, "MAX_BYTES", 100)
     where = sources(tmp_path)
     (tmp_path / "log").write_text("first 1\n" + "middle 2\n" * 50 + "last 3\n")
     assert read_value(ProgramValue("x", source="log", pattern=r"first (\d)"), where) == 1

@@ -81,7 +81,7 @@ def test_what_is_no_plain_file_with_a_plain_name_is_left_out(run: Path) -> None:
 
 
 def test_files_beyond_the_limits_are_left_out(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit, value in (("MOST_FILE_BYTES", 10), ("MOST_LAUNCH_BYTES", 15), ("MOST_FILES", 4)):
+    for limit, value in (("MAX_FILE_BYTES", 10), ("MAX_LAUNCH_BYTES", 15), ("MAX_FILES", 4)):
         monkeypatch.setattr(kept, limit, value)
     found = left(run, a=b"0123456789+", b=b"0123456789", c=b"012345", d=b"01234", e=b"", f=b"")
     assert [(one.name, one.bytes, bool(one.stored)) for one in found] == [
@@ -116,12 +116,12 @@ def test_what_a_program_printed_comes_first_and_empty_streams_are_not_stored(run
 
 
 def test_many_files_are_counted_and_only_the_first_are_stored(run: Path, tmp_path: Path) -> None:
-    for number in range(kept.MOST_FILES + 5):
+    for number in range(kept.MAX_FILES + 5):
         (tmp_path / f"f{number:04}").touch()
     found = [MatchedFile(one.name, one) for one in sorted(tmp_path.glob("f*"))]
     stored = store_outputs(run, "p-0", {}, found)
-    assert len(stored) == kept.MOST_FILES + 1
-    assert stored[-1].left_out == f"5 files beyond {kept.MOST_FILES} of a launch"
+    assert len(stored) == kept.MAX_FILES + 1
+    assert stored[-1].left_out == f"5 files beyond {kept.MAX_FILES} of a launch"
 
 
 def test_files_that_no_record_names_are_removed(run: Path, tmp_path: Path) -> None:
@@ -189,4 +189,4 @@ def test_a_path_that_leads_out_of_the_folder_is_not_opened(run: Path, stored: st
     with pytest.raises(RecordError, match="has no path or size of a stored file"):
         read_kept(run, replace(file, stored=stored))
     with pytest.raises(RecordError, match="has no path or size of a stored file"):
-        read_kept(run, replace(file, bytes=kept.MOST_FILE_BYTES + 1))
+        read_kept(run, replace(file, bytes=kept.MAX_FILE_BYTES + 1))

@@ -112,7 +112,7 @@ def test_a_torn_last_line_is_no_damage(store: Store) -> None:
 
 
 def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.store.lines.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("octant.store.lines.MAX_BYTES", 1 << 20)
     run = store.create("q", machine(), REQUESTS)
     first, second, third = lines(run)
     write(run, first, "x" * (3 << 20), second, third)
@@ -121,7 +121,7 @@ def test_a_line_that_is_too_long_is_named_and_not_held(store: Store, monkeypatch
 
 
 def test_a_line_that_is_too_long_is_skipped_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.store.lines.MOST_BYTES", 10)
+    monkeypatch.setattr("octant.store.lines.MAX_BYTES", 10)
     parts, sizes = [b"x" * 10, b"x" * 10, b"x\n"], list[int]()
 
     def more(size: int) -> bytes:
@@ -135,7 +135,7 @@ def test_a_line_that_is_too_long_is_skipped_part_by_part(monkeypatch: pytest.Mon
 
 def test_plans_ask_for_no_more_cells_together_than_a_run_may(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a run whose launches are decided one by one, so that each line has a request of its own."""
-    monkeypatch.setattr("octant.store.run_request.MOST_CELLS", 100)
+    monkeypatch.setattr("octant.store.run_request.MAX_CELLS", 100)
     run = store.create("q", machine(), [], [])
     launches = [Launch(request(x=",".join(map(str, range(40))), y=str(number))) for number in range(3)]
     text = "".join(f"{start_line(planned(launch, run.records), was_asked=False)}\n" for launch in launches)
@@ -170,7 +170,7 @@ def test_empty_lines_are_counted_by_the_block(store: Store) -> None:
 
 
 def test_a_file_of_damaged_lines_is_given_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("octant.store.lines.MOST_DAMAGED", 100)
+    monkeypatch.setattr("octant.store.lines.MAX_DAMAGED", 100)
     run = store.create("q", machine(), REQUESTS)
     write(run, *lines(run), *["nonsense"] * 1000)
     read = store.read(run.id)
@@ -217,7 +217,7 @@ def test_what_is_no_description_of_a_run_is_refused_with_its_file(store: Store, 
 def test_a_description_of_any_size_is_not_read(store: Store) -> None:
     run = store.create("q", machine(), REQUESTS)
     with (run.folder / "asked.json").open("ab") as file:
-        file.truncate(run_request.MOST_BYTES + 1)
+        file.truncate(run_request.MAX_BYTES + 1)
     with pytest.raises(Refusal, match="more than 64 MiB"):
         store.read(run.id)
 

@@ -138,7 +138,7 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path) -> None:
     )
     with pytest.raises(SuiteError, match="no suite or file has this name"):
         suites.load("quicker")
-    (tmp_path / "huge.toml").write_text("#" * (suites.MOST_BYTES + 1))
+    (tmp_path / "huge.toml").write_text("#" * (suites.MAX_BYTES + 1))
     with pytest.raises(Refusal, match="longer than 1048576 bytes"):
         suites.load(str(tmp_path / "huge.toml"))
 

@@ -30,7 +30,7 @@ class Target:
     """One reader of foreign text, and what uses what it read.
 
     The file of a target has `FORMAT` (of `fuzz_mutations.FORMATS`), `SEEDS` and `read`; `REFUSES`, where its
-    command makes a refusal of another exception, which counts only from a `raise` of ours; and `MOST_BYTES`, where its
+    command makes a refusal of another exception, which counts only from a `raise` of ours; and `MAX_BYTES`, where its
     reader accepts more or fewer than 1 MiB.
     """
 

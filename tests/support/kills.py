@@ -17,7 +17,7 @@ from segments import stray_segments
 
 PATIENCE_S = 20.0
 """Time after which processes and segments of a killed command count as left behind."""
-MOST_S = 300.0
+MAX_S = 300.0
 """Time after which a command counts as hung."""
 NEXT = ("run", "stream", "bytes=64KiB", "seconds=0.05", "--repeats", "1")
 """The measuring command that is started after the kill."""
@@ -111,10 +111,10 @@ def _start_and_kill(
             killed = _kill(process.pid, victim, environment["OCTANT_TOKEN"])
         at_once = complete_lines(store)
         try:
-            errors = process.communicate(timeout=MOST_S)[1].decode(errors="replace")
+            errors = process.communicate(timeout=MAX_S)[1].decode(errors="replace")
         except subprocess.TimeoutExpired:
             process.kill()
-            errors = f"it had not ended {MOST_S:.0f} s later"
+            errors = f"it had not ended {MAX_S:.0f} s later"
     allowed = (-signal.SIGKILL,) if victim in ("octant", "group") else (Exit.OK, Exit.CANNOT_RUN)
     if killed and process.returncode not in allowed:
         faults.append(f"after the kill, octant {' '.join(words)} ended with {process.returncode}: {errors[-500:]}")
@@ -139,7 +139,7 @@ def _kill(octant: int, victim: str, token: str) -> bool:
 def _run(words: Sequence[str], store: Path, environment: Mapping[str, str]) -> list[str]:
     """Run a command to its end, and return what is wrong with it."""
     done = subprocess.run(
-        command(words, store), env=environment, capture_output=True, text=True, check=False, timeout=MOST_S
+        command(words, store), env=environment, capture_output=True, text=True, check=False, timeout=MAX_S
     )
     if done.returncode == 0:
         return []

@@ -15,12 +15,12 @@ int pthread_create(pthread_t* thread, pthread_attr_t const* attributes, void* (*
     Dl_info caller = {0};
     dladdr(__builtin_return_address(0), &caller);
     int const counts = caller.dli_fname != NULL && strstr(caller.dli_fname, "libstdc++") != NULL;
-    if (counts && __atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST) > atoi(getenv("MOST_THREADS"))) return EAGAIN;
+    if (counts && __atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST) > atoi(getenv("MAX_THREADS"))) return EAGAIN;
     int (*real)(pthread_t*, pthread_attr_t const*, void* (*)(void*), void*) = dlsym(RTLD_NEXT, "pthread_create");
     return real(thread, attributes, body, given);
 }
 """
-"""A system that starts MOST_THREADS of the program's own C++ threads, as under `ulimit -u` and `ulimit -v`.
+"""A system that starts MAX_THREADS of the program's own C++ threads, as under `ulimit -u` and `ulimit -v`.
 
 Threads of the MPI library are not counted: some libraries abort without them.
 """

@@ -119,7 +119,7 @@ VARIABLES: dict[str, Sequence[str]] = {
     "SLURM_OVERCOMMIT": ["1"],
     "SLURM_EXACT": ["1"],
 }
-MOST_IN_A_LINE = 6
+MAX_IN_A_LINE = 6
 PLAIN = [  # on every machine
     "-n 1", "-n 2", "-n 4", "-n 2 -c 2", "-n 4 -c 2", "-n 2 -c 4", "-n 3 -c 3", "-n 4 -c 1",
     "-n 4 --cpu-bind=cores", "-n 4 -c 2 --cpu-bind=cores", "-n 2 -c 2 --cpu-bind=threads -m block:block",
@@ -155,7 +155,7 @@ def all_pairs() -> list[Case]:
     found = []
     while missing:
         chosen = list(next(iter(missing)))
-        while len(chosen) < MOST_IN_A_LINE:
+        while len(chosen) < MAX_IN_A_LINE:
             free = [one for one in values if one[0] not in {name for name, _value in chosen}]
             gains = [sum(_pair(one, other, values) in missing for other in chosen) for one in free]
             if max(gains) == 0:

@@ -294,7 +294,7 @@ class Tried(NamedTuple):
     tolerance: float
 
 
-MOST_TOLERANCE = 0.1
+MAX_TOLERANCE = 0.1
 TRIES = 3
 
 
@@ -350,12 +350,12 @@ def test_the_reported_share_is_that_of_counters_outside(
         for _ in range(TRIES):
             tried = launched(start, records, what, before)
             counted = max(tried.counted.lost)
-            if tried.tolerance > MOST_TOLERANCE:  # other work came or went
+            if tried.tolerance > MAX_TOLERANCE:  # other work came or went
                 continue
             if abs(tried.reported - counted) <= tried.tolerance:
                 break
         else:
-            if tried.tolerance > MOST_TOLERANCE:
+            if tried.tolerance > MAX_TOLERANCE:
                 pytest.skip(f"the load of this machine changes too much (by {100 * tried.tolerance:.0f} points)")
             pytest.fail(f"{100 * tried.reported:.0f} % lost where counters say {100 * counted:.0f} %")
     lost = lost_time_of(tried.point)

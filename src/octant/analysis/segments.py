@@ -28,14 +28,14 @@ LEAST_LENGTHS = 3
 LEAST_IN_SEGMENT = 2
 SHORTEST_BORDER = 8.0
 """Bytes of a word; borders are above it."""
-MOST_BORDERS = 6
+MAX_BORDERS = 6
 LEAST_NOISE = 0.01
 """Least relative standard deviation of a point; much smaller errors do not justify a border."""
 TRUSTED = 0.25
 """Largest relative error at any length of a segment that represents the curve."""
-MOST_LENGTHS = 64
+MAX_LENGTHS = 64
 """Maximum number of lengths, evenly chosen; the search time grows with its square."""
-MOST_ROUNDS = 40
+MAX_ROUNDS = 40
 """Maximum number of changes after the first search, which no known curve reaches."""
 
 Kind = Literal["step", "knee"]
@@ -176,8 +176,8 @@ class _Curve:
         ordered = sorted(points)
         if len(ordered) < LEAST_LENGTHS:
             return None
-        if len(ordered) > MOST_LENGTHS:
-            ordered = [ordered[i] for i in np.linspace(0, len(ordered) - 1, MOST_LENGTHS).astype(int)]
+        if len(ordered) > MAX_LENGTHS:
+            ordered = [ordered[i] for i in np.linspace(0, len(ordered) - 1, MAX_LENGTHS).astype(int)]
         lengths, seconds = (np.array(column, np.float64) for column in zip(*ordered, strict=True))
         return cls(lengths, seconds, max(noise, LEAST_NOISE))
 
@@ -236,7 +236,7 @@ class _Curve:
     def may_have(self, borders: _Borders, least: int) -> bool:
         """Return whether every segment has enough lengths, and every border is above a word."""
         apart = all(end - begin >= least for begin, end in pairwise(self._places(borders)))
-        return apart and len(borders) <= MOST_BORDERS and all(at > SHORTEST_BORDER for at, _ in borders)
+        return apart and len(borders) <= MAX_BORDERS and all(at > SHORTEST_BORDER for at, _ in borders)
 
     def _places(self, borders: _Borders) -> list[int]:
         """Return the positions at which segments begin, and the end."""
@@ -252,7 +252,7 @@ def _searched(curves: Sequence[_Curve]) -> _Joint:
     search = _Search(curves)
     best: _Joint = tuple(() for _ in curves)
     cost = search.cost(best)
-    for _ in range(MOST_BORDERS * len(curves) + MOST_ROUNDS):
+    for _ in range(MAX_BORDERS * len(curves) + MAX_ROUNDS):
         better = search.best_of(search.changes(best), cost) or search.best_of(search.further(best), cost)
         if better is None:
             return best

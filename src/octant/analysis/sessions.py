@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.summary import Summary
 
-MOST = 8
+MAX_HISTORY_RUNS = 8
 """Maximum number of other runs that are read; each takes a fraction of a second."""
 
 
@@ -41,7 +41,7 @@ def sessions(summary: Summary, figures: Sequence[Figure]) -> Sessions:
         return Sessions()
     run, store = summary.run, Store(summary.run.folder.parent.parent)
     pairs = [(one, one) for one in usable]
-    known = occasions_in(lambda: itertools.islice(store.runs_like(run), MOST))((run, run), pairs)
+    known = occasions_in(lambda: itertools.islice(store.runs_like(run), MAX_HISTORY_RUNS))((run, run), pairs)
     number = 1 + max(map(len, known))
     spreads = [
         (float(np.std([math.log(one.value) for one in found] + [math.log(figure.value.middle)], ddof=1)), i)

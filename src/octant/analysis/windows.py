@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from octant.record import Series
 
-MOST_WINDOWS = 2_000_000
+MAX_WINDOWS = 2_000_000
 """Maximum number of windows; pauses of millions of samples would give more, then there is one window."""
 _PAUSE = 20.0  # usual steps in a gap that separates two bursts
 
@@ -77,7 +77,7 @@ def summed_rates(lanes: Sequence[Series], done: Sequence[float], warmup: int) ->
     parts: list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]] = []
     for length in (4, 2, 1):
         edges = np.array([begin, max(end, begin + 1)])
-        if 1 < (end - begin) / (length * typical) < MOST_WINDOWS:
+        if 1 < (end - begin) / (length * typical) < MAX_WINDOWS:
             edges = np.arange(begin, end, length * typical)
         parts = [track.through(edges) for track in tracks]
         whole = np.logical_and.reduce([part[2] for part in parts])

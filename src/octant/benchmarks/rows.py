@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octant.benchmarks import Benchmark
     from octant.benchmarks.table import BenchmarkFigure, BenchmarkTest, Rule
 
-MOST_SHOWN = 3
+MAX_SHOWN = 3
 """Largest number of values of a knob that are listed in a row."""
 
 
@@ -281,7 +281,7 @@ def _shown(cells: Sequence[Figure], test: BenchmarkTest, empty: BenchmarkRow) ->
     words = []
     for name in test.shows:
         values = dict.fromkeys(_short(cell.point.notes.get(name) or cell.knobs.get(name, "")) for cell in cells)
-        several = f"{len(values)} values" if len(values) > MOST_SHOWN else "|".join(values)
+        several = f"{len(values)} values" if len(values) > MAX_SHOWN else "|".join(values)
         words += [f"{name}={several}"] if any(values) and name not in varied else []
     return tuple(words)
 

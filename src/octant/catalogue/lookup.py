@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from octant.catalogue import Setting, settings
 
-_MOST_EDITS = 2
+_MAX_EDITS = 2
 _LETTERS_PER_EDIT = 4  # two differing letters in a word of five letters are not a misspelling
-_MOST_SUGGESTIONS = 3
+_MAX_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ def similar(text: str, known: Iterable[str]) -> list[str]:
     """
     wanted = _compared(text)
     words = {_compared(word): word for word in known}
-    most = min(_MOST_EDITS, len(wanted) // _LETTERS_PER_EDIT)
+    most = min(_MAX_EDITS, len(wanted) // _LETTERS_PER_EDIT)
     parts = sorted(wanted.split("-"))
     same = [words[word] for word in words if len(parts) > 1 and sorted(word.split("-")) == parts]
     near = sorted((edits(wanted, word, most), words[word]) for word in words if word not in (wanted, ""))
-    return list(dict.fromkeys([*same, *(word for count, word in near if count <= most)]))[:_MOST_SUGGESTIONS]
+    return list(dict.fromkeys([*same, *(word for count, word in near if count <= most)]))[:_MAX_SUGGESTIONS]
 
 
 def edits(one: str, other: str, most: int) -> int:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from octant.failure import Refusal
 from octant.registry import Broken
 
-MOST_IN_ONE_LIST = 8
+MAX_IN_ONE_LIST = 8
 """Largest number of options in one list; more options are shown in groups."""
 
 MEASURE, SEE, MACHINE, PLACE, STUDY, PREDICT = COMMANDS = (
@@ -114,7 +114,7 @@ def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
             arguments.append((record[0].removesuffix(" TEXT"), record[1]))
         elif record:
             headings.setdefault(getattr(parameter, "rich_help_panel", None) or OUTPUT, []).append(record)
-    if sum(map(len, headings.values())) <= MOST_IN_ONE_LIST:
+    if sum(map(len, headings.values())) <= MAX_IN_ONE_LIST:
         headings = {"Options": [record for records in headings.values() for record in records]}
     if arguments:
         headings = {"Arguments": arguments, **headings}

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from octant.cli._options import MOST_NODES, options_under
+from octant.cli._options import MAX_NODES, options_under
 
 NETWORK, RANKS = "Network", "Ranks"
 """Headings of options."""
@@ -14,7 +14,7 @@ NetworkArgument = Annotated[str, typer.Argument(help="Network: a name of `octant
 SizeOption = Annotated[
     int | None,
     network_option(
-        "--size", "-n", min=1, max=MOST_NODES, help="Number of supernodes, groups or nodes [default: as in the file]."
+        "--size", "-n", min=1, max=MAX_NODES, help="Number of supernodes, groups or nodes [default: as in the file]."
     ),
 ]
 PerNodeOption = Annotated[int, ranks_option(min=1, max=4096, help="Number of ranks per node.")]

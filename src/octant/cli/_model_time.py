@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from octant.cli._model_options import NetworkArgument, PerNodeOption, RoutingOption, SizeOption, ranks_option
-from octant.cli._options import MOST_RANKS, JsonOption, StoreOption, finite, options_under
+from octant.cli._options import MAX_RANKS, JsonOption, StoreOption, finite, options_under
 
 operation_option, step_option, costs_option, noise_option = map(
     options_under, ("Operation", "Time step", "Message costs", "OS noise")
@@ -30,7 +30,7 @@ def collective(
         str, operation_option(help="Several buffer sizes instead: 8:1GiB (powers of two) or 8,64KiB.")
     ] = "",
     ranks: Annotated[
-        int | None, ranks_option(min=1, max=MOST_RANKS, help="Number of ranks [default: all nodes in use].")
+        int | None, ranks_option(min=1, max=MAX_RANKS, help="Number of ranks [default: all nodes in use].")
     ] = None,
     algorithm: Annotated[str, operation_option(help="Algorithm name, or 'all'.")] = "all",
     per_node: PerNodeOption = 1,
@@ -72,7 +72,7 @@ def collective(
 def ring(
     network: NetworkArgument,
     ranks: Annotated[
-        int | None, ranks_option(min=2, max=MOST_RANKS, help="Number of ranks [default: all nodes in use].")
+        int | None, ranks_option(min=2, max=MAX_RANKS, help="Number of ranks [default: all nodes in use].")
     ] = None,
     rings: Annotated[int, operation_option(min=1, max=1000, help="Number of random rings (geometric mean).")] = 30,
     per_node: PerNodeOption = 1,

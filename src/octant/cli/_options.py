@@ -18,8 +18,8 @@ MEASURED, STARTING = "Measurement", "Launch"
 """Headings of option groups."""
 
 LARGEST_SEED = 2**32 - 1
-MOST_RANKS = 1_000_000
-MOST_NODES = 2**20
+MAX_RANKS = 1_000_000
+MAX_NODES = 2**20
 """Largest number of nodes of a network."""
 
 
@@ -90,14 +90,14 @@ RepeatsOption = Annotated[
 ]
 RanksOnCoresOption = Annotated[
     int | None,
-    measured_option("-n", "--ranks", min=1, max=MOST_RANKS, help="Number of MPI ranks [default: one per core]."),
+    measured_option("-n", "--ranks", min=1, max=MAX_RANKS, help="Number of MPI ranks [default: one per core]."),
 ]
 HostsOption = Annotated[str, starting_option(help="Hosts to reach by ssh: a,b, or @FILE with one host per line.")]
 LinkOption = Annotated[
     str,
     starting_option(help="Emulate hosts that are connected by a link, e.g. 100Mbit/s,delay=1ms,hosts=2."),
 ]
-RanksOption = Annotated[int | None, measured_option(min=1, max=MOST_RANKS, help="Number of MPI ranks.")]
+RanksOption = Annotated[int | None, measured_option(min=1, max=MAX_RANKS, help="Number of MPI ranks.")]
 OnlySafeOption = Annotated[
     bool, measured_option("--only-safe", help="Skip tests that trigger known bugs of this MPI library.")
 ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from octant.store import StoredRun
 
-_MOST_READ = 50  # newest runs that are searched
+_MAX_READ = 50  # newest runs that are searched
 
 
 def own_run(store: Path | None, model: str) -> LocalRun:
@@ -56,7 +56,7 @@ def _latency_runs(store: Path | None) -> Iterator[LocalRun]:
 
     ladders = {name for name, one in workloads().items() if _is_latency(one)}
     where = open_store(store)
-    for listed in list(reversed(where.list_runs()))[:_MOST_READ]:
+    for listed in list(reversed(where.list_runs()))[:_MAX_READ]:
         if listed.refused or not listed.points:
             continue
         run = where.read(listed.id)

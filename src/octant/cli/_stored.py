@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.store import Repeats, Store, StoredRun
 
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 """Largest number of damaged lines of a run that are reported on standard error."""
 
 
@@ -66,9 +66,9 @@ def warn(text: str) -> None:
 
 def report_damage(name: str, unread: Sequence[str]) -> None:
     """Report the first unreadable lines of a run, and the number of further ones."""
-    for text in unread[:MOST_NAMED]:
+    for text in unread[:MAX_NAMED]:
         typer.echo(f"octant: {name}: {text}", err=True)
-    if more := len(unread[MOST_NAMED:]):
+    if more := len(unread[MAX_NAMED:]):
         typer.echo(f"octant: {name}: {more} more lines cannot be read", err=True)
 
 

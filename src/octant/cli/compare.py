@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from octant.store import Store, StoredRun
 
 _TWO_PROGRAMS = "octant compare -- ./old input -- ./new input"
-MOST_OTHERS = 200
+MAX_OTHER_RUNS = 200
 """Number of stored runs, newest first, that are searched for further occasions."""
 
 compared_option, rounds_option = map(options_under, ("Comparison", "Paired rounds"))
@@ -237,4 +237,4 @@ def _not_comparable(found: Comparisons, code: Exit) -> Refusal:
 
 
 def _others(where: Store, before: StoredRun, after: StoredRun) -> Iterator[StoredRun]:
-    return (run for run in islice(where.runs_like(after), MOST_OTHERS) if run.id != before.id)
+    return (run for run in islice(where.runs_like(after), MAX_OTHER_RUNS) if run.id != before.id)

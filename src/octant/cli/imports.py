@@ -9,7 +9,7 @@ import typer
 
 from octant import registry
 from octant.cli._help import SEE
-from octant.cli._options import MOST_RANKS, JsonOption, NotesOption, StoreOption
+from octant.cli._options import MAX_RANKS, JsonOption, NotesOption, StoreOption
 
 TOOLS = registry.names("octant.foreign")
 """Names of the import formats, from the names of their files."""
@@ -31,7 +31,7 @@ def import_(
     ],
     ranks: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST_RANKS, help="Number of MPI ranks, if the file does not state it (osu)."),
+        typer.Option(min=1, max=MAX_RANKS, help="Number of MPI ranks, if the file does not state it (osu)."),
     ] = None,
     machine: Annotated[str, typer.Option(help="Name of the machine that the results came from.")] = "",
     notes: NotesOption = False,

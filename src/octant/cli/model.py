@@ -19,7 +19,7 @@ from octant.cli._model_options import (
     ranks_option,
 )
 from octant.cli._model_time import app_on_model, collective, ring
-from octant.cli._options import LARGEST_SEED, MOST_NODES, JsonOption, StoreOption, finite, options_under
+from octant.cli._options import LARGEST_SEED, MAX_NODES, JsonOption, StoreOption, finite, options_under
 
 traffic_option, solver_option, failure_option, fitted_option, run_option = map(
     options_under, ("Traffic", "Solver", "Failure", "Fit", "Measured run")
@@ -55,7 +55,7 @@ ParameterOption = Annotated[
 ]
 WindowOption = Annotated[
     int | None,
-    solver_option(min=1, max=MOST_NODES, help="Packets in flight per node, for the solvers queue and packets."),
+    solver_option(min=1, max=MAX_NODES, help="Packets in flight per node, for the solvers queue and packets."),
 ]
 BytesOption = Annotated[
     str | None,
@@ -274,7 +274,7 @@ def fail(
         failure_option(min=1, max=1000, help="Number of failed lanes per cable, after spares [default: all]."),
     ] = None,
     random: Annotated[
-        int | None, failure_option(min=1, max=MOST_NODES, help="Let this number of random links fail together instead.")
+        int | None, failure_option(min=1, max=MAX_NODES, help="Let this number of random links fail together instead.")
     ] = None,
     trials: Annotated[int, failure_option(min=1, max=100_000, help="Number of trials of --random.")] = 100,
     seed: Annotated[int, failure_option(min=0, max=LARGEST_SEED, help="Seed of --random.")] = 1,

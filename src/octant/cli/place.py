@@ -8,14 +8,14 @@ import typer
 from octant.cli._help import PLACE
 from octant.cli._options import JsonOption, options_under
 
-MOST = 1_000_000  # ranks of a torus; `octant.placement.request` limits those of a node
+MAX_TORUS_RANKS = 1_000_000  # ranks of a torus; `octant.placement.request` limits those of a node
 
 placement_option, torus_option, translation_option = map(
     options_under, ("Placement within a node", "Nodes of a torus", "Machine and launcher")
 )
 
-RanksOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Number of ranks per node.")]
-ThreadsOption = Annotated[int | None, placement_option(min=1, max=MOST, help="Number of threads per rank.")]
+RanksOption = Annotated[int | None, placement_option(min=1, max=MAX_TORUS_RANKS, help="Number of ranks per node.")]
+ThreadsOption = Annotated[int | None, placement_option(min=1, max=MAX_TORUS_RANKS, help="Number of threads per rank.")]
 RequestOption = Annotated[
     str | None,
     placement_option(

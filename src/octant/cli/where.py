@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octant.cli._help import PLACE
-from octant.cli._options import MOST_RANKS, JsonOption
+from octant.cli._options import MAX_RANKS, JsonOption
 
 if TYPE_CHECKING:
     from octant.runs.command_line import PlacementForms
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def where(
     program: Program,
     ranks: Annotated[
-        int | None, typer.Option(min=1, max=MOST_RANKS, help="Number of ranks [default: that of --place, or 1].")
+        int | None, typer.Option(min=1, max=MAX_RANKS, help="Number of ranks [default: that of --place, or 1].")
     ] = None,
     place: PlaceOption = "",
     launcher: Annotated[

@@ -52,9 +52,9 @@ from octant.registry import Entries
 from octant.units import counted
 from octant.untrusted import read_text
 
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 """Maximum size of an imported file; the longest known output of a benchmark has a tenth of it."""
-MOST_ROWS, MOST_VALUES = 10_000, 50_000
+MAX_ROWS, MAX_VALUES = 10_000, 50_000
 """Maximum numbers of rows and values in a file: each row becomes a point of a run, each value a figure."""
 
 
@@ -72,8 +72,8 @@ def read_file(tool: str, path: Path) -> Output:
     """Import a file with the output of a tool.
 
     Raises:
-        Refusal: unknown tool, or its reader cannot be used; the file cannot be read, is longer than `MOST_BYTES`, has
-            no figures of the tool, more than `MOST_ROWS` or `MOST_VALUES`, or rates that are consistent with no unit.
+        Refusal: unknown tool, or its reader cannot be used; the file cannot be read, is longer than `MAX_BYTES`, has
+            no figures of the tool, more than `MAX_ROWS` or `MAX_VALUES`, or rates that are consistent with no unit.
     """
     entries().check(tool, "import format")
     if tool not in tools():
@@ -81,14 +81,14 @@ def read_file(tool: str, path: Path) -> Output:
             f"; the reader of {name} cannot be used: {one.reason}" for name, one in entries().broken.items()
         )
         raise Refusal(f"unknown tool {tool!r}{broken}; {suggestion(tool, tools())}", Exit.WRONG_WORD)
-    text = read_text(path, f"output of {tool}", MOST_BYTES)
+    text = read_text(path, f"output of {tool}", MAX_BYTES)
     found = read(tool, text)
     if not found.tables:
         raise _nothing_read(tool, path, text, found)
     rows = [row for table in found.tables for row in table.rows]
     values = sum(len(row.values) for row in rows)
-    if len(rows) > MOST_ROWS or values > MOST_VALUES:
-        why = f"it has {len(rows)} rows with {values} values; at most {MOST_ROWS} and {MOST_VALUES} are supported"
+    if len(rows) > MAX_ROWS or values > MAX_VALUES:
+        why = f"it has {len(rows)} rows with {values} values; at most {MAX_ROWS} and {MAX_VALUES} are supported"
         raise Refusal(f"cannot import {path}: {why}; divide the output into several files", Exit.WRONG_WORD)
     return found
 
@@ -187,7 +187,7 @@ def _has_figures(tool: str, text: str) -> bool:
 
 
 __all__ = [
-    "MOST_BYTES",
+    "MAX_BYTES",
     "Account",
     "ImportedRow",
     "ImportedValue",

@@ -20,7 +20,7 @@ from octant.untrusted import parse_toml, read_text
 
 QUOTED = 5
 """Number of unrecognised lines that the summary of an import quotes."""
-MOST_REMARKS = 8
+MAX_REMARKS = 8
 LONGEST_QUOTE = 90
 REMOVE_LINE = "remove this line from a copy of the file and import the copy"
 """Advice on an unrecognised line that may change figures."""
@@ -156,12 +156,12 @@ def settle(lines: Lines, known: KnownLines | None, found: Output) -> Output:
 
 
 def _remarks(lines: Lines, known: KnownLines, unknown: Sequence[tuple[Line, bool]], found: Output) -> list[str]:
-    """Return remarks on unrecognised lines that excluded figures: at most `MOST_REMARKS`, then a count of others."""
+    """Return remarks on unrecognised lines that excluded figures: at most `MAX_REMARKS`, then a count of others."""
     remarks: list[str] = []
     more = 0
     for line, own in unknown:
         refused = lines.refused.get(line.number, [])
-        if len(remarks) >= MOST_REMARKS:
+        if len(remarks) >= MAX_REMARKS:
             more += own
         elif refused:
             remarks += [f"{quote(line)} {NOT_RECOGNISED}: {one}" for one in refused]

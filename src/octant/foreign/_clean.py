@@ -42,7 +42,7 @@ _FORMS = (
 """Kinds of prefixes. A tag is always recognised; others are recognised if most lines of the file have them."""
 _FEWEST = 3
 _SAMPLE = 400
-MOST_PREFIXES = 3
+MAX_PREFIXES = 3
 """Maximum number of prefixes per line, for example a time and a rank."""
 
 
@@ -62,7 +62,7 @@ def clean(lines: Sequence[Line]) -> Cleaned:
     texts = [_CONTROL.sub("", line.text) for line in lines]
     owners = [""] * len(texts)
     prefixes: list[str] = []
-    for _ in range(MOST_PREFIXES):
+    for _ in range(MAX_PREFIXES):
         found = _consistent(texts)
         if found is None:
             break
@@ -83,7 +83,7 @@ def clean(lines: Sequence[Line]) -> Cleaned:
 
 def without_prefix(text: str) -> str:
     """Return a line without possible prefixes of any kind."""
-    for _ in range(MOST_PREFIXES):
+    for _ in range(MAX_PREFIXES):
         found = next((match for _, form in _FORMS if (match := form.match(text)) and match.end()), None)
         if found is None:
             break

@@ -10,7 +10,7 @@ from octant.failure import Exit, Refusal
 LONGEST = 4096
 """Maximum number of characters of an interpreted line."""
 LONGEST_WORD = 60
-MOST_LINES = 30_000
+MAX_LINES = 30_000
 """Maximum number of lines of a file; parsing a line takes up to 25 µs."""
 _NUMBER = re.compile(r"[+-]?(?P<whole>[0-9]{1,18})(?:[.,](?P<part>[0-9]{1,18}))?(?:[eE](?P<tens>[+-]?[0-9]{1,3}))?")
 _NO_NUMBER = re.compile(r"[+-]?(?:nan(?:\([^)]*\))?|inf(?:inity)?|\*+)", re.IGNORECASE)
@@ -52,19 +52,19 @@ def lines_of(text: str) -> tuple[list[Line], int]:
     A last line without a line end is incomplete and not returned. The number is 0 if there is none.
 
     Raises:
-        Refusal: the text has more than `MOST_LINES`.
+        Refusal: the text has more than `MAX_LINES`.
     """
-    if text.count("\n") + text.count("\r") > 2 * MOST_LINES:
+    if text.count("\n") + text.count("\r") > 2 * MAX_LINES:
         raise _too_many_lines()
     parts = re.split(r"\r\n|\n|\r", text)
-    if len(parts) > MOST_LINES:
+    if len(parts) > MAX_LINES:
         raise _too_many_lines()
     torn = len(parts) if parts[-1].strip() else 0
     return [Line(number, part[: 2 * LONGEST]) for number, part in enumerate(parts[:-1], 1)], torn
 
 
 def _too_many_lines() -> Refusal:
-    why = f"it has more than {MOST_LINES} lines"
+    why = f"it has more than {MAX_LINES} lines"
     return Refusal(f"cannot read the output: {why}; divide it into several files", Exit.WRONG_WORD)
 
 

@@ -38,7 +38,7 @@ _MESSAGES = re.compile(r"M(?:e?s?sa?ge?s?|sg)/s(?:ec)?")
 _OTHERS = ("Group", "#bytes", "#repetitions", "defects")
 _FACTORS = (1.0, 2.0, 4.0, 0.5)
 _FAILURES = {"time-out": "timed out", "out-of-mem": "out of memory", "int-overflow": "message too long for an int"}
-MOST_RANKS_LISTED = 100_000
+MAX_RANKS_LISTED = 100_000
 
 
 @dataclass
@@ -193,7 +193,7 @@ def _take_fact(section: _Section, text: str) -> bool:
     elif (found := _MORE_RANKS.fullmatch(text)) and (section.members or section.order is not None):
         into = section.order if section.order is not None else section.members[list(section.members)[-1]]
         into += _ranks(found[1])
-        del into[MOST_RANKS_LISTED:]
+        del into[MAX_RANKS_LISTED:]
     elif found := _MODE.fullmatch(text):
         section.knobs["aggregate"] = "yes" if found[1].lower() == "aggregate" else "no"
     elif found := _WINDOW.fullmatch(text):
@@ -204,7 +204,7 @@ def _take_fact(section: _Section, text: str) -> bool:
 
 
 def _ranks(text: str) -> list[int]:
-    ranks = [count_of(word) for word in text.split()[:MOST_RANKS_LISTED]]
+    ranks = [count_of(word) for word in text.split()[:MAX_RANKS_LISTED]]
     return [rank for rank in ranks if rank is not None]
 
 
@@ -298,7 +298,7 @@ def _table(section: _Section, megabyte: float | None) -> Table:
     if section.group_size and section.ranks:
         knobs["groups"] = str(section.group_size)
         size = section.group_size
-        number = min(section.ranks // size, MOST_RANKS_LISTED // size + 1)
+        number = min(section.ranks // size, MAX_RANKS_LISTED // size + 1)
         groups = tuple(
             tuple(section.members[i]) if i in section.members else tuple(range(i * size, (i + 1) * size))
             for i in range(number)

@@ -23,7 +23,7 @@ LOCAL_RANK_VARIABLES = (
 """Variables with the local rank that launchers set, in the order in which octant-bind reads them."""
 
 REFUSAL_SUFFIX, REPORT_SUFFIX = ".refusal", ".guard"
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16
 _REFUSAL = re.compile(r"^([123]) (.+)$", re.MULTILINE)
 
 
@@ -60,7 +60,7 @@ def take_refusal(records: Path) -> Refusal | None:
     path = refusal_path(records)
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES).decode(errors="replace")
+            text = file.read(_MAX_BYTES).decode(errors="replace")
     except OSError:
         return None
     finally:

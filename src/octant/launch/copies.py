@@ -18,7 +18,7 @@ from octant.units import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MOST_BYTES = 16 << 30
+MAX_BYTES = 16 << 30
 """Of the files of a directory that is copied for each launch."""
 _FICLONE = 0x40049409  # ioctl_ficlone(2): both files share their blocks until one is written
 _NOT_HERE = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTTY, errno.EPERM)
@@ -30,7 +30,7 @@ class _Entry:
     status: os.stat_result  # of the entry itself, also of a link
 
 
-def copy_directory(source: Path, target: Path, left_out: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
+def copy_directory(source: Path, target: Path, left_out: Path | None = None, most_bytes: int = MAX_BYTES) -> None:
     """Copy a directory, with modes and times; blocks are shared where the file system can do that.
 
     Links are copied as links: what they name outside the directory is not copied. Absolute links into the directory

@@ -18,7 +18,7 @@ from octant.record import Amount, Natural, RankResources, RankTimes
 
 FILE_LIMIT = 16 * 2**20
 """Bytes of a report that are read; a line has less than a kilobyte, and 100 bytes more for each thread seen."""
-MOST_PROBLEMS = 10
+MAX_PROBLEMS = 10
 """Lines of one file that are reported as unreadable."""
 _LONGEST = 200  # characters of a reason
 _Name = Annotated[str, Meta(max_length=256)]
@@ -190,7 +190,7 @@ def load(path: Path) -> GuardFile:
             reports.append(_report(line))
         except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
             problems.append(f"line {number} of {path.name} is not a valid guard report ({str(error)[:_LONGEST]})")
-    return GuardFile(tuple(reports), tuple(problems[:MOST_PROBLEMS]))
+    return GuardFile(tuple(reports), tuple(problems[:MAX_PROBLEMS]))
 
 
 def _report(text: bytes) -> GuardReport:

@@ -18,9 +18,9 @@ from octant.launchers import JobSize
 MTU_BYTES = 1500
 FRAME_BYTES = 14  # head of Ethernet: a bucket counts it, and neither preamble nor gap
 HEADERS_BYTES = 20 + 20 + 12  # of IPv4, of TCP and of TCP's time stamps
-MOST_HOSTS, LONGEST_DELAY_S = 16, 1.0
-LEAST_BITS_PER_S, MOST_BITS_PER_S = 8000, 10**10
-MOST_REPORT_BYTES = 1 << 16
+MAX_HOSTS, LONGEST_DELAY_S = 16, 1.0
+LEAST_BITS_PER_S, MAX_BITS_PER_S = 8000, 10**10
+MAX_REPORT_BYTES = 1 << 16
 DEVICE = "link0"
 VARIABLE = "OCTANT_LINK"
 """Variable that names the link to the ranks, which record it."""
@@ -86,7 +86,7 @@ def parse_link(text: str) -> Link:
     """
     rate, *words = text.split(",")
     bits_per_s = units.parse_bits_per_s(rate)
-    if not LEAST_BITS_PER_S <= bits_per_s <= MOST_BITS_PER_S:
+    if not LEAST_BITS_PER_S <= bits_per_s <= MAX_BITS_PER_S:
         raise ValueError(f"the rate {rate} is not between 8kbit/s and 10Gbit/s; use 100Mbit/s")
     given: dict[str, str] = {}
     for word in words:
@@ -96,8 +96,8 @@ def parse_link(text: str) -> Link:
         given[found["name"]] = found["value"]
     delay_s = units.parse_seconds(given.get("delay", "0"))
     hosts = units.parse_whole(given.get("hosts", "2"))
-    if not 2 <= hosts <= MOST_HOSTS:
-        raise ValueError(f"a link connects 2 to {MOST_HOSTS} hosts, not {hosts}; use hosts=2")
+    if not 2 <= hosts <= MAX_HOSTS:
+        raise ValueError(f"a link connects 2 to {MAX_HOSTS} hosts, not {hosts}; use hosts=2")
     if delay_s > LONGEST_DELAY_S or 0 < delay_s < 1e-6:
         raise ValueError(f"the delay {given['delay']} is not between 1us and 1s; use delay=1ms")
     if delay_s and hosts != 2:
@@ -201,7 +201,7 @@ def take_report(records: Path) -> bytes:
     path = report_path(records)
     try:
         with path.open("rb") as file:
-            return file.read(MOST_REPORT_BYTES)
+            return file.read(MAX_REPORT_BYTES)
     except OSError:
         return b""
     finally:

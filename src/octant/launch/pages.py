@@ -24,7 +24,7 @@ MIDDLE = 64 * 1024
 """The size of pages between small and huge that only the pages' own flags show."""
 _LARGE = 2 * 1024 * 1024
 ROOT_REQUIRED = "root (CAP_SYS_ADMIN) is required to read the flags of pages"
-MOST_PAGES = 1 << 22
+MAX_PAGES = 1 << 22
 """Of a process that are looked at one by one: 16 GiB of small ones."""
 _HEAD = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S{4}) [0-9a-f]+ (\S+) (\d+) *(.*)$")
 _FIELD = re.compile(r"^(\w+): +(\d+) kB$")
@@ -178,7 +178,7 @@ class _Middle:
     def __init__(self, pagemap: Path, flags: Path, base_bytes: int) -> None:
         self.pagemap, self.flags, self.base_bytes = pagemap, flags, base_bytes
         self.unknown = "" if base_bytes < MIDDLE else "the base page size is not smaller"
-        self.left = MOST_PAGES
+        self.left = MAX_PAGES
 
     def bytes_of(self, one: Range) -> int:
         """Return the bytes of a range in whole pages of 64 KiB; 0 if unknown, with the reason in `unknown`."""
@@ -186,7 +186,7 @@ class _Middle:
         if self.unknown:
             return 0
         if pages > self.left:
-            self.unknown = f"it has more than {MOST_PAGES} pages"
+            self.unknown = f"it has more than {MAX_PAGES} pages"
             return 0
         self.left -= pages
         try:

@@ -29,9 +29,9 @@ _EARLY_POLL_S, _EARLY_S, _POLL_S = 0.1, 2.0, 0.5
 """Polling intervals of the timeout. The end of the program is noticed without polling, which would use its CPUs."""
 _ERRORS_BYTES = 4000
 _CHECK_BYTES = 1 << 20  # of the output of a check command that are kept: its end
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 """Ranks or processes that one sentence lists."""
-_MOST_CHECKED = 1000
+_MAX_CHECKED = 1000
 """Number of files that are checked individually; further files are only counted."""
 _Starter = Callable[..., ProcessOutcome]
 
@@ -233,7 +233,7 @@ class _Launch:
     def _found(self, known: Mapping[str, object]) -> Iterator[MatchedFile]:
         """Yield the files to store, with the reason for each that cannot be stored."""
         for number, (place, path) in enumerate(self._matches()):
-            if number >= _MOST_CHECKED:
+            if number >= _MAX_CHECKED:
                 yield MatchedFile(place, path)
                 continue
             if place in known and known[place] == _state(path):
@@ -339,14 +339,14 @@ def _judged(planned: Planned, end: ProgramEnd) -> ProgramEnd:
     reports = [*([end.whole] if end.whole else []), *end.ranks]
     outlived = list(dict.fromkeys(f"{one.name} ({one.pid})" for report in reports for one in report.outlived))
     if outlived:
-        more = f" and {len(outlived) - _MOST_NAMED} more" if len(outlived) > _MOST_NAMED else ""
-        named = ", ".join(outlived[:_MOST_NAMED])
+        more = f" and {len(outlived) - _MAX_NAMED} more" if len(outlived) > _MAX_NAMED else ""
+        named = ", ".join(outlived[:_MAX_NAMED])
         problems.append(f"processes were still running after the program and were killed: {named}{more}")
     if left := sum(report.left for report in reports):
         problems.append(f"{left} processes of the program could not be killed")
     missing = sorted(set(range(planned.ranks)) - {one.rank or 0 for one in end.ranks})
     if end.whole and missing and planned.ranks > 1:
-        named = ", ".join(map(str, missing[:_MOST_NAMED])) + ", …" * (len(missing) > _MOST_NAMED)
+        named = ", ".join(map(str, missing[:_MAX_NAMED])) + ", …" * (len(missing) > _MAX_NAMED)
         problems.append(
             f"no report of {'rank' if len(missing) == 1 else 'ranks'} {named}: their times and placement are missing"
         )

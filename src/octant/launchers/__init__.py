@@ -33,7 +33,7 @@ from octant.launchers._mpi import MpiLauncher, hydra_hosts, identify_mpi_library
 from octant.launchers._placement import from_syntax, to_every_syntax, to_syntax
 from octant.launchers._reading import LauncherReading, Syntax
 from octant.launchers._recognise import (
-    MOST_RANKS,
+    MAX_RANKS,
     LaunchCommand,
     Recogniser,
     command_names,
@@ -47,7 +47,7 @@ from octant.launchers._translate import Translation, append_named_file, request_
 from octant.launchers._unbinding import behind_wrapper, skip_wrappers, unbinding_option
 
 __all__ = [
-    "MOST_RANKS",
+    "MAX_RANKS",
     "ROLES",
     "BatchSystem",
     "Job",

@@ -60,7 +60,7 @@ class LauncherCommand:
         """Return whether one of these options was given."""
         return any(name in self.given.spelt for name in names)
 
-    def number(self, *names: str, most: int = _line.MOST_RANKS) -> int | None:
+    def number(self, *names: str, most: int = _line.MAX_RANKS) -> int | None:
         """Return the value of an option as a number from 1 to `most`; `None`: it was not given.
 
         Raises:

@@ -204,8 +204,8 @@ def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, or
     elif order:
         raise ValueError(f"cannot read -order-nodes {order[:60]}; use ASCENDING or DESCENDING")
     total = sum(places) if ranks is None else ranks
-    if total > _line.MOST_RANKS * len(places):
-        raise ValueError(f"cannot place {total} ranks (at most {_line.MOST_RANKS} per host); reduce -n")
+    if total > _line.MAX_RANKS * len(places):
+        raise ValueError(f"cannot place {total} ranks (at most {_line.MAX_RANKS} per host); reduce -n")
     turns = _map(rankmap) if rankmap else [host for host, count in enumerate(places) for _ in range(count)]
     if max(turns) >= len(places):
         raise ValueError(
@@ -248,8 +248,8 @@ def _map(text: str) -> list[int]:
     for found in re.finditer(rf"{block}|([0-9]+)", text):
         first, count, each = (int(found[1]), int(found[2]), int(found[3])) if found[1] else (int(found[4]), 1, 1)
         turns += [first + host for host in range(count) for _ in range(each)]
-        if len(turns) > _line.MOST_RANKS:
-            raise ValueError(f"cannot read -rankmap {text[:60]} (more than {_line.MOST_RANKS} ranks); reduce it")
+        if len(turns) > _line.MAX_RANKS:
+            raise ValueError(f"cannot read -rankmap {text[:60]} (more than {_line.MAX_RANKS} ranks); reduce it")
     if not turns:
         raise ValueError(f"cannot read -rankmap {text[:60]} (it contains no rank); use 0,0,1,1")
     return turns

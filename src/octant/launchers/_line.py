@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 LONGEST_OPTIONS = 1 << 16
 """Characters of lines of options; rank files and map files may be longer."""
-MOST_RANKS = 1 << 12
+MAX_RANKS = 1 << 12
 """Of one node, and threads of one of its ranks."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -30,7 +30,7 @@ class CommandLine:
                     return word[len(name) :]
         return None
 
-    def number(self, *names: str, most: int = MOST_RANKS) -> int | None:
+    def number(self, *names: str, most: int = MAX_RANKS) -> int | None:
         """Return the value of the first of these options as a number from 1 to `most`.
 
         Raises:
@@ -70,7 +70,7 @@ class CommandLine:
         return None if value is None else read_integer(variable, value)
 
 
-def read_integer(name: str, value: str, most: int = MOST_RANKS, least: int = 1) -> int:
+def read_integer(name: str, value: str, most: int = MAX_RANKS, least: int = 1) -> int:
     """Parse a number and check its bounds.
 
     Raises:

@@ -9,7 +9,7 @@ from octant.placement import Placement, RankPlacement
 from octant.placement.expressions import objects
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import MOST
+from octant.placement.request import MAX_NODE_THREADS
 
 _BINDS = ("close", "spread", "master", "primary", "true", "false")
 _PLACES = {"threads": "thread", "cores": "core", "sockets": "package", "numa_domains": "numa", "ll_caches": "l4"}
@@ -120,8 +120,8 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
             places = [place for place in places if place != held]
             continue
         count, stride = _line.read_integer("OMP_PLACES", match[4] or "1"), int(match[5] or 1)
-        if count * len(held) > MOST or len(places) > MOST:
-            raise ValueError(f"OMP_PLACES={text[:60]} contains more than {MOST} hardware threads")
+        if count * len(held) > MAX_NODE_THREADS or len(places) > MAX_NODE_THREADS:
+            raise ValueError(f"OMP_PLACES={text[:60]} contains more than {MAX_NODE_THREADS} hardware threads")
         places += [frozenset(cpu + i * stride for cpu in held) for i in range(count)]
     if any(cpu < 0 for place in places for cpu in place):
         raise ValueError(f"OMP_PLACES={text[:60]} contains negative numbers")
@@ -141,8 +141,8 @@ def _place(text: str, value: str) -> CpuSet:
         match = _NUMBERS.fullmatch(part)
         if match is None or (match[1] and match[3]):
             raise ValueError(f"OMP_PLACES={value[:60]} is not valid; use cores, threads or {{0,1}},{{2,3}}")
-        first, step = _line.read_integer("OMP_PLACES", match[2], MOST, least=0), int(match[4] or 1)
-        numbers = [first + i * step for i in range(_line.read_integer("OMP_PLACES", match[3] or "1", MOST))]
+        first, step = _line.read_integer("OMP_PLACES", match[2], MAX_NODE_THREADS, least=0), int(match[4] or 1)
+        numbers = [first + i * step for i in range(_line.read_integer("OMP_PLACES", match[3] or "1", MAX_NODE_THREADS))]
         if min(numbers) < 0:
             raise ValueError(f"OMP_PLACES={value[:60]} contains negative numbers")
         held = held - set(numbers) if match[1] else held | set(numbers)

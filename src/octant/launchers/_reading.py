@@ -8,7 +8,7 @@ from octant.placement import Placement, RankPlacement
 from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.recognise import recognise
 from octant.placement.remarks import remarks as facts
-from octant.placement.request import MOST, Memory, PlacementRequest
+from octant.placement.request import MAX_NODE_THREADS, Memory, PlacementRequest
 
 DOCUMENTED = "the rules of this launcher are from its documentation; they were not compared with the launcher itself"
 ACCUMULATES = "LoadLeveler's default accumulates tasks on one MCM and leaves the others idle; add mcm_distribute"
@@ -45,7 +45,7 @@ def reading_of_request(request: PlacementRequest, topology: Topology, remarks: S
 
 def fill_ranks(request: PlacementRequest, topology: Topology) -> tuple[PlacementRequest, tuple[str, ...]]:
     """Return the request with as many ranks as fit, for lines without a number of ranks, and a remark."""
-    too_many = max(1, min(len(topology.cpus) + 1, MOST // request.threads))
+    too_many = max(1, min(len(topology.cpus) + 1, MAX_NODE_THREADS // request.threads))
     try:
         plan(topology, replace(request, ranks=too_many, oversubscribe=False))
     except DoesNotFitError as refusal:
@@ -65,9 +65,10 @@ def reading_of_masks(
     """
     if not sets:
         raise ValueError("cannot interpret these lines (none of them starts a rank); give a complete command line")
-    if len(sets) * (threads or 1) > MOST:
+    if len(sets) * (threads or 1) > MAX_NODE_THREADS:
         raise ValueError(
-            f"cannot place {len(sets)} ranks x {threads or 1} threads on one node (more than {MOST}); reduce them"
+            f"cannot place {len(sets)} ranks x {threads or 1} threads on one node (more than {MAX_NODE_THREADS}); "
+            "reduce them"
         )
     request = recognise(sets, topology, threads)
     try:

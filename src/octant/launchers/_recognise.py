@@ -14,7 +14,7 @@ from octant.failure import Exit, Refusal
 from octant.launchers import _scripts, _wrappers
 from octant.launchers._roles import launchers_with_role
 
-MOST_RANKS = 1 << 24
+MAX_RANKS = 1 << 24
 """Of a command line, on all its nodes."""
 _INSTEAD = "give the program without its launcher, and use --ranks"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from octant.failure import Refusal
 from octant.untrusted import read_text
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 _STARTERS = frozenset({
     "!", "command", "do", "elif", "else", "env", "eval", "exec", "if", "ltrace", "nice", "nohup", "numactl", "perf",
     "setsid", "stdbuf", "strace", "sudo", "taskset", "then", "time", "timeout", "until", "while",
@@ -21,7 +21,7 @@ _SEPARATORS = re.compile(r"[;|&(){}`\[\],\"']")
 def hidden_launcher(path: Path, names: Collection[str]) -> str:
     """Return where a script seems to start a launcher: `line 12: mpiexec`; "" if it does not, or is no script.
 
-    A script begins with `#!`, has at most `MOST_BYTES` and is text. Comments do not count. In a Python script the
+    A script begins with `#!`, has at most `MAX_BYTES` and is text. Comments do not count. In a Python script the
     strings are searched, except docstrings; in every other script each command. The search recognises a name in the
     place of a command, not a name that a variable contains.
 
@@ -30,7 +30,7 @@ def hidden_launcher(path: Path, names: Collection[str]) -> str:
         names: of the launchers' commands.
     """
     try:
-        text = read_text(path, "script", MOST_BYTES)
+        text = read_text(path, "script", MAX_BYTES)
     except Refusal:
         return ""
     if not text.startswith("#!") or "\0" in text:

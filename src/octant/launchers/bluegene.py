@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from octant.launchers import LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import Topology
 from octant.placement import Placement
-from octant.placement.request import MOST, PlacementRequest
+from octant.placement.request import MAX_NODE_THREADS, PlacementRequest
 from octant.placement.torus import coordinates, letter_orders, read_map, write_map
 
 TITLE = "Blue Gene/L, /P and /Q"
@@ -106,6 +106,6 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
 def _map_request(text: str, ranks: int | None) -> PlacementRequest:
     """Return the request of the lines of a map file, on the smallest torus that contains them."""
     width = len(text.split("\n", 1)[0].split("#")[0].split())
-    places = read_map(text, (MOST,) * (width - 1))
+    places = read_map(text, (MAX_NODE_THREADS,) * (width - 1))
     torus = tuple(max(place[axis] for place in places) + 1 for axis in range(width - 1))
     return PlacementRequest(ranks or len(places), torus=torus, map=tuple(places))

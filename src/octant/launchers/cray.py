@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     JobSize,
     LaunchCommand,
     LauncherReading,
@@ -80,7 +80,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         ValueError: another keyword, or none, where the configuration of the site decides.
     """
     aprun = command_is_aprun(command.words)
-    ranks, each = command.number("np", "n", most=MOST_RANKS) or 1, command.number("ppn", "N")
+    ranks, each = command.number("np", "n", most=MAX_RANKS) or 1, command.number("ppn", "N")
     notes = [_reading.DOCUMENTED]
     if each is not None and each < ranks:
         notes.append(f"the placement on one node is shown, which has {each} of {ranks} ranks")
@@ -205,7 +205,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     option, default = ("cc", True) if aprun else ("cpu-bind", None)
     at = _words.program_index(words, given)
     number, binding = given.last("n", "np"), _binding(given, aprun)
-    ranks = None if number is None else _line.read_integer("-n", number, MOST_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MAX_RANKS)
     if not binding:
         return LaunchCommand(ranks, tuple(words[1:at]), at, default, "by default" if default else "")
     bound_by = "" if binding == "none" else given.spelt[option].partition("=")[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from octant.failure import Exit, Refusal
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     Job,
     JobSize,
     LaunchCommand,
@@ -71,7 +71,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             "cannot interpret this line: the scheduler of Flux selects the cores of each rank; use -o "
             "cpu-affinity=map:… or -o cpu-affinity=off"
         )
-    ranks, nodes = _rank_count(command.given) or 1, command.number("nodes", most=MOST_RANKS) or 1
+    ranks, nodes = _rank_count(command.given) or 1, command.number("nodes", most=MAX_RANKS) or 1
     if nodes > 1:
         notes.append(f"the placement on one of {nodes} nodes is shown")
         ranks = -(-ranks // nodes)
@@ -208,11 +208,11 @@ def _rank_count(given: _words.ParsedOptions) -> int | None:
     """
     number, nodes, each = given.last("ntasks"), given.last("nodes"), given.last("tasks-per-node")
     if number is not None:
-        return _line.read_integer("--ntasks", number, MOST_RANKS)
+        return _line.read_integer("--ntasks", number, MAX_RANKS)
     if nodes is None or each is None:
         return None
-    found = _line.read_integer("--nodes", nodes, MOST_RANKS)
-    return found * _line.read_integer("--tasks-per-node", each, MOST_RANKS)
+    found = _line.read_integer("--nodes", nodes, MAX_RANKS)
+    return found * _line.read_integer("--tasks-per-node", each, MAX_RANKS)
 
 
 def _binding(given: _words.ParsedOptions) -> tuple[bool | None, str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     Job,
     LaunchCommand,
     Submission,
@@ -89,9 +89,9 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     number, sets, each = given.last("np"), given.last("nrs"), given.last("tasks_per_rs")
     ranks = None
     if number is not None:
-        ranks = _line.read_integer("--np", number, MOST_RANKS)
+        ranks = _line.read_integer("--np", number, MAX_RANKS)
     elif sets is not None and sets != "ALL_HOSTS" and each is not None:
-        ranks = _line.read_integer("--nrs", sets, MOST_RANKS) * _line.read_integer("--tasks_per_rs", each, MOST_RANKS)
+        ranks = _line.read_integer("--nrs", sets, MAX_RANKS) * _line.read_integer("--tasks_per_rs", each, MAX_RANKS)
     binding = given.last("bind")
     if binding == "none":
         return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)

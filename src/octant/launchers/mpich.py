@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     JobSize,
     LaunchCommand,
     LauncherReading,
@@ -156,7 +156,7 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
         ValueError: values that Hydra refuses, or a number that depends on a file.
     """
     several = command.has("hosts", "f", "ppn") or "HYDRA_HOST_FILE" in command.outside
-    ranks, each = command.number("n", most=MOST_RANKS if several else _line.MOST_RANKS), command.number("ppn")
+    ranks, each = command.number("n", most=MAX_RANKS if several else _line.MAX_RANKS), command.number("ppn")
     lists = [values[0] for name, values in command.given.all_values if name in ("hosts", "f")]
     if len(lists) > 1:
         raise ValueError(f"cannot read two lists of hosts: {_hydra.UNSUPPORTED}; give one list")
@@ -250,7 +250,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     number = given.last("n")
-    ranks = None if number is None else _line.read_integer("-n", number, MOST_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MAX_RANKS)
     binding = given.last("bind-to")
     bound_by = given.spelt.get("bind-to", "HYDRA_BINDING").partition("=")[0]
     binds = (environment.get("HYDRA_BINDING", "none") if binding is None else binding) != "none"

@@ -3,7 +3,7 @@
 import re
 
 from octant.machine import Cpu, CpuSet, NumaNode, Topology
-from octant.machine.cpusets import MOST_HERE, parse_cpus
+from octant.machine.cpusets import MAX_MACHINE_CPUS, parse_cpus
 from octant.machine.tree import FileTree
 
 CPU = "sys/devices/system/cpu"
@@ -72,8 +72,8 @@ def read_online_cpus(tree: FileTree) -> CpuSet:
         raise ValueError(
             f"no CPU is described in {str(tree.root)!r}; use a folder recorded with `octant machine --record`"
         )
-    if len(online) > MOST_HERE:
-        raise ValueError(f"the machine has {len(online)} hardware threads; at most {MOST_HERE} are supported")
+    if len(online) > MAX_MACHINE_CPUS:
+        raise ValueError(f"the machine has {len(online)} hardware threads; at most {MAX_MACHINE_CPUS} are supported")
     return online
 
 

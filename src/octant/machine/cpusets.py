@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 from octant.machine import CpuSet
 
-MOST_CPUS = 1 << 16
+MAX_CPUS = 1 << 16
 """Exclusive upper limit of the numbers of hardware threads and of NUMA nodes."""
-MOST_HERE = 1 << 13
+MAX_MACHINE_CPUS = 1 << 13
 """Maximum number of hardware threads of one machine (NR_CPUS of Linux)."""
 _RANGE = re.compile(r"\s*([0-9]{1,18})(?:-([0-9]{1,18})(?::([0-9]{1,18}))?)?\s*")
 
@@ -26,12 +26,12 @@ def parse_cpus(text: str, *, or_none: bool = False) -> CpuSet:
         match = _RANGE.fullmatch(part)
         if match is None or int(match[3] or 1) == 0 or int(match[2] or match[1]) < int(match[1]):
             raise ValueError(f"{part.strip()[:60]!r} is not a list of numbers; use the form 0-3,8 or 0-14:2")
-        if int(match[2] or match[1]) >= MOST_CPUS:
-            raise ValueError(f"{part.strip()!r} is out of range; the largest number is {MOST_CPUS - 1}")
+        if int(match[2] or match[1]) >= MAX_CPUS:
+            raise ValueError(f"{part.strip()!r} is out of range; the largest number is {MAX_CPUS - 1}")
         numbers = range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1))
         named += len(numbers)
-        if named > MOST_CPUS:
-            raise ValueError(f"{text.strip()[:60]!r} has too many numbers; at most {MOST_CPUS} are supported")
+        if named > MAX_CPUS:
+            raise ValueError(f"{text.strip()[:60]!r} has too many numbers; at most {MAX_CPUS} are supported")
         found.update(numbers)
     return frozenset(found)
 
@@ -45,8 +45,8 @@ def parse_mask(text: str) -> CpuSet:
     digits = text.replace("0x", "").replace("0X", "").replace(",", "").strip()
     if not re.fullmatch("[0-9a-fA-F]+", digits):
         raise ValueError(f"{text[:60]!r} is not a hexadecimal mask; use the form 0xf0")
-    if len(digits) > MOST_CPUS // 4:
-        raise ValueError(f"the mask has {len(digits)} digits; at most {MOST_CPUS // 4} are supported")
+    if len(digits) > MAX_CPUS // 4:
+        raise ValueError(f"the mask has {len(digits)} digits; at most {MAX_CPUS // 4} are supported")
     bits = f"{int(digits, 16):b}"[::-1]
     found, place = [], bits.find("1")
     while place >= 0:  # a mask of a large machine has thousands of zeros

@@ -7,7 +7,7 @@ from octant.machine.cpusets import cpus_text
 
 _NAMES = {"AuthenticAMD": "NPS", "HygonGenuine": "NPS", "GenuineIntel": "SNC"}
 """Prefix of the name of a mode: nodes per socket (AMD), sub-NUMA clustering (Intel)."""
-_MOST_NPS = 4
+_MAX_NPS = 4
 
 
 def describe_numa_mode(machine: Machine) -> str:
@@ -40,7 +40,7 @@ def _name(machine: Machine, per_package: int) -> str:
     name = _NAMES.get(machine.processor.vendor, "")
     if per_package == 1 or not name:
         return ""
-    if name == "NPS" and per_package > _MOST_NPS:
+    if name == "NPS" and per_package > _MAX_NPS:
         return " (L3 caches as NUMA domains)"
     return f" ({name}{per_package})"
 

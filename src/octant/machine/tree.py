@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from octant.machine import CpuSet
-from octant.machine.cpusets import MOST_CPUS, parse_cpus, parse_mask
+from octant.machine.cpusets import MAX_CPUS, parse_cpus, parse_mask
 from octant.untrusted import FILE_LIMIT
 
 _PART_BYTES = 1 << 16
@@ -110,9 +110,9 @@ class FileTree:
         return self.mask(mask) if found is None else found
 
     def numbers(self, folder: str, prefix: str) -> list[int]:
-        """Return the numbers `n` below `MOST_CPUS` of the entries `prefix<n>` in a folder, ascending."""
+        """Return the numbers `n` below `MAX_CPUS` of the entries `prefix<n>` in a folder, ascending."""
         names = (name.removeprefix(prefix) for name in self.names(folder) if name.startswith(prefix))
-        return sorted(int(name) for name in names if re.fullmatch("[0-9]{1,5}", name) and int(name) < MOST_CPUS)
+        return sorted(int(name) for name in names if re.fullmatch("[0-9]{1,5}", name) and int(name) < MAX_CPUS)
 
     def names(self, folder: str) -> list[str]:
         """Return the names of a folder's entries, sorted; empty if the folder cannot be listed."""

@@ -24,7 +24,7 @@ TITLES = {
 _FORMULA = re.compile(
     r"(?:(\d+)\*)?value(?: / (cell))?(?: ([+-]) (\d+))?(?: in steps of (\d+))?(?: at least (\d+))?( or more)?"
 )
-_MOST_CELLS = 8192  # 65536 abort MPICH 5.0.2
+_MAX_CELLS = 8192  # 65536 abort MPICH 5.0.2
 _DEFAULT_CELL_BYTES = 8192
 CELL = "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE"
 _NOT_SUPPORTED = " is not supported: "
@@ -353,9 +353,9 @@ def _number(formula: str, value: int, cell_bytes: int, request: str) -> Variable
     found = value * int(parts[1] or 1)
     if parts[2]:
         found = round(found / cell_bytes)
-        if not 1 <= found <= _MOST_CELLS:
-            limits = f"{bytes_text(cell_bytes)} to {bytes_text(_MOST_CELLS * cell_bytes)}"
-            why = f"the buffer must have 1 to {_MOST_CELLS} cells of {cell_bytes} B"
+        if not 1 <= found <= _MAX_CELLS:
+            limits = f"{bytes_text(cell_bytes)} to {bytes_text(_MAX_CELLS * cell_bytes)}"
+            why = f"the buffer must have 1 to {_MAX_CELLS} cells of {cell_bytes} B"
             raise CannotExpressError(f"{request}{_NOT_SUPPORTED}{why}; use {limits}, or another eager-limit")
     if parts[4]:
         found += int(parts[4]) if parts[3] == "+" else -int(parts[4])

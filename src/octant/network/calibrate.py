@@ -14,9 +14,9 @@ from octant.network.solve import solve
 from octant.network.traffic import TrafficPattern, make
 
 _ENDPOINTS = ("injection", "ejection")
-MOST_SOLVED_NODES = 1 << 19
+MAX_SOLVED_NODES = 1 << 19
 """Maximum number of nodes of all networks of a calibration; half a million nodes take a second."""
-MOST_FITTED = 80
+MAX_FITTED = 80
 """Maximum product of points and classes of a fit; the time for inconsistent points grows with its square."""
 
 
@@ -69,14 +69,14 @@ def calibrate(network: NetworkFile, traffic: str, points: Sequence[MeasuredRate]
     """Fit the capacities of the `free` link classes to the rates of a traffic at several sizes.
 
     Raises:
-        Refusal: the networks have more than `MOST_SOLVED_NODES` nodes together, or as `fit`.
+        Refusal: the networks have more than `MAX_SOLVED_NODES` nodes together, or as `fit`.
     """
     _check_count(points, free)
     sized = {size: network.at_size(size) for size in {point.size for point in points}}
     nodes = sum(one.topology.nodes() for one in sized.values())
-    if nodes > MOST_SOLVED_NODES:
+    if nodes > MAX_SOLVED_NODES:
         raise Refusal(
-            f"{len(sized)} sizes with {nodes} nodes in total are too many (maximum: {MOST_SOLVED_NODES} nodes); "
+            f"{len(sized)} sizes with {nodes} nodes in total are too many (maximum: {MAX_SOLVED_NODES} nodes); "
             "use fewer or smaller sizes",
             Exit.WRONG_WORD,
         )
@@ -127,9 +127,9 @@ def fit(name: str, cases: Sequence[Case], points: Sequence[MeasuredRate], free: 
 
 
 def _check_count(points: Sequence[MeasuredRate], free: Sequence[str]) -> None:
-    if len(points) * len(free) > MOST_FITTED:
+    if len(points) * len(free) > MAX_FITTED:
         raise Refusal(
-            f"{len(points)} rates are too many for {len(free)} link classes (maximum: {MOST_FITTED // len(free)}); "
+            f"{len(points)} rates are too many for {len(free)} link classes (maximum: {MAX_FITTED // len(free)}); "
             "use fewer rates, or fewer classes in --free",
             Exit.WRONG_WORD,
         )

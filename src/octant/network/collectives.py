@@ -21,10 +21,10 @@ from octant.network.message_times import NOT_MEASURED, MeasuredTimes
 from octant.network.solve import engine
 from octant.network.traffic import Flows, Nodes, bulk
 
-MOST_RANKS = 2**20
-MOST_BYTES = 2**50
-_MOST_SEGMENTS = 2**20
-_MOST_CHANGES = 8  # of the fastest algorithm between two adjacent sizes
+MAX_RANKS = 2**20
+MAX_BYTES = 2**50
+_MAX_SEGMENTS = 2**20
+_MAX_CHANGES = 8  # of the fastest algorithm between two adjacent sizes
 _ROW = [
     ("cut", "i8"), ("times", "f8"), ("segmented", "?"), ("latency_s", "f8"), ("untimed_from", "i8"),
     ("untimed_to", "i8"), ("messages", "i8"), ("largest", "f8"), ("sent", "f8"), ("wire_s", "f8"), ("link_class", "i8"),
@@ -144,7 +144,7 @@ class Program:
         if self._timed[number]:
             slopes = [one.seconds_per_byte for one in (self._measured.inside, self._measured.between) if one]
             per_byte_s = max(float(row["wire_s"]), *slopes)
-        most = max(1, min(bytes_each, _MOST_SEGMENTS))
+        most = max(1, min(bytes_each, _MAX_SEGMENTS))
         best = math.sqrt(row["times"] * per_byte_s * bytes_each / fixed_s) if fixed_s > 0 else float(most)
         around = {min(most, max(1, round_(best))) for round_ in (math.floor, math.ceil)}
         return min(
@@ -214,8 +214,8 @@ def programs(
     if algorithm not in ("all", *known[operation]):
         text = suggestion(algorithm, ["all", *known[operation]])
         raise Refusal(f"unknown algorithm {algorithm!r} of {operation}; {text}", Exit.WRONG_WORD)
-    if not 1 <= len(nodes) <= MOST_RANKS:
-        raise Refusal(f"{len(nodes)} ranks are out of range; try 1 to {MOST_RANKS}", Exit.WRONG_WORD)
+    if not 1 <= len(nodes) <= MAX_RANKS:
+        raise Refusal(f"{len(nodes)} ranks are out of range; try 1 to {MAX_RANKS}", Exit.WRONG_WORD)
     messages: dict[str, float] = {}
     left_out: list[str] = []
     for one in wanted:
@@ -295,9 +295,9 @@ def time_collective(
     Raises:
         Refusal: as `programs`, or a size is out of range.
     """
-    if not sizes or not 0 <= min(sizes) <= max(sizes) <= MOST_BYTES:
+    if not sizes or not 0 <= min(sizes) <= max(sizes) <= MAX_BYTES:
         size = max(sizes, default=0)
-        raise Refusal(f"a size of {size} bytes is out of range; use 0 to 1PiB ({MOST_BYTES})", Exit.WRONG_WORD)
+        raise Refusal(f"a size of {size} bytes is out of range; use 0 to 1PiB ({MAX_BYTES})", Exit.WRONG_WORD)
     found, left_out = programs(network, operation, nodes, costs, algorithm)
     ordered = sorted(set(sizes))
     return Collective(
@@ -320,7 +320,7 @@ def _changes(found: Sequence[Program], sizes: Sequence[int]) -> list[FastestFrom
     steps = [FastestFrom(sizes[0], winner)]
     for low, high in itertools.pairwise(sizes):
         target = fastest(found, high).algorithm
-        for _ in range(_MOST_CHANGES):  # near a tie, rounding to whole bytes may let two alternate
+        for _ in range(_MAX_CHANGES):  # near a tie, rounding to whole bytes may let two alternate
             if winner == target:
                 break
             same, other = max(low, steps[-1].bytes_each), high

@@ -12,8 +12,8 @@ from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve
 from octant.network.traffic import TrafficPattern
 
-MOST_TRIALS = 100_000
-MOST_SECONDS = 3600.0
+MAX_TRIALS = 100_000
+MAX_SECONDS = 3600.0
 """Maximum of the time of a failure and of timers, in the packet simulation."""
 
 
@@ -138,8 +138,8 @@ def random_failures(
     seed: int = 1,
 ) -> Random:
     """Compute N-k by Monte Carlo: `failures` random links (single directions) of a class fail, `trials` times."""
-    if not 1 <= trials <= MOST_TRIALS or failures < 0:
-        why = f"the number of sets is 1 to {MOST_TRIALS:,}"
+    if not 1 <= trials <= MAX_TRIALS or failures < 0:
+        why = f"the number of sets is 1 to {MAX_TRIALS:,}"
         raise Refusal(
             f"cannot use {trials} random sets of {failures} failures ({why}); try --random 1 --trials 100",
             Exit.WRONG_WORD,
@@ -202,9 +202,9 @@ def recover(
             Exit.WRONG_WORD,
         )
     for what, seconds in (("failure", fails_s), ("timer", timeout_s), ("ping", ping_s)):
-        if not 0 <= seconds <= MOST_SECONDS:
+        if not 0 <= seconds <= MAX_SECONDS:
             raise Refusal(
-                f"the time of the {what} is 0 to {MOST_SECONDS:g} s, not {seconds:g} s; try 20us", Exit.WRONG_WORD
+                f"the time of the {what} is 0 to {MAX_SECONDS:g} s, not {seconds:g} s; try 20us", Exit.WRONG_WORD
             )
     topology = network.build()
     routed = engine(network, topology)

@@ -16,14 +16,14 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.network import ibnet
 from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, PositiveSeconds, Seconds, Sizes
-from octant.network.shape import MOST_NODES
+from octant.network.shape import MAX_NODES
 from octant.network.topologies import Topology
 from octant.untrusted import InputTable, Mistake, MistakesError, convert, is_file, parse_toml, read_text
 
 UNLIMITED = math.inf
-_MOST_EXTENDED = 16
-_MOST_LINES = 64  # of lengths
-_MOST_MISTAKES = 20
+_MAX_EXTENDED = 16
+_MAX_LINES = 64  # of lengths
+_MAX_MISTAKES = 20
 _SHOWN = 100  # characters of a file name in an error message
 
 
@@ -81,8 +81,8 @@ class LengthLine(InputTable, frozen=True):
 class MessagesTable(InputTable, frozen=True):
     """Measured times of single messages by length."""
 
-    inside: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between ranks of one node
-    between: Annotated[tuple[LengthLine, ...], Meta(max_length=_MOST_LINES)] = ()  # between nodes
+    inside: Annotated[tuple[LengthLine, ...], Meta(max_length=_MAX_LINES)] = ()  # between ranks of one node
+    between: Annotated[tuple[LengthLine, ...], Meta(max_length=_MAX_LINES)] = ()  # between nodes
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -135,7 +135,7 @@ class Residual(InputTable, frozen=True):
     """Empirical factor for effects outside the model: rate × (1 - per_doubling × log2(nodes / from_nodes))."""
 
     per_doubling: Annotated[float, Meta(ge=0, le=0.5)]
-    from_nodes: Annotated[int, Meta(ge=1, le=MOST_NODES)]
+    from_nodes: Annotated[int, Meta(ge=1, le=MAX_NODES)]
     source: str
     calibrated_on: Mapping[str, Sizes] = {}  # published rates to which it was fitted
 
@@ -251,8 +251,8 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
 
     def at_size(self, size: int) -> "NetworkFile":
         """Return the machine at another size, in the unit of its topology (supernodes, groups or nodes)."""
-        if not 1 <= size <= MOST_NODES:
-            raise Refusal(f"size {size} is out of range; try 1 to {MOST_NODES}", Exit.WRONG_WORD)
+        if not 1 <= size <= MAX_NODES:
+            raise Refusal(f"size {size} is out of range; try 1 to {MAX_NODES}", Exit.WRONG_WORD)
         try:
             return replace(self, topology=self.topology.at_size(size))
         except MistakesError as error:
@@ -352,9 +352,9 @@ def parse(text: str, origin: str, folder: Path | None = None) -> NetworkFile:
     try:
         return convert(table, NetworkFile)
     except MistakesError as error:
-        lines = [_sentence(text, origin, mistake) for mistake in error.mistakes[:_MOST_MISTAKES]]
-        if len(error.mistakes) > _MOST_MISTAKES:
-            lines.append(f"and {len(error.mistakes) - _MOST_MISTAKES} more errors")
+        lines = [_sentence(text, origin, mistake) for mistake in error.mistakes[:_MAX_MISTAKES]]
+        if len(error.mistakes) > _MAX_MISTAKES:
+            lines.append(f"and {len(error.mistakes) - _MAX_MISTAKES} more errors")
         raise Refusal("\n".join(lines), Exit.WRONG_WORD) from error
 
 
@@ -373,9 +373,9 @@ def _table(text: str, origin: str, folder: Path | None, seen: tuple[str, ...]) -
     base = table.pop("extends", None)
     if base is None:
         return table
-    if len(seen) > _MOST_EXTENDED:
+    if len(seen) > _MAX_EXTENDED:
         raise Refusal(
-            f"cannot load {seen[0]} (more than {_MOST_EXTENDED} files extend each other); remove one 'extends'",
+            f"cannot load {seen[0]} (more than {_MAX_EXTENDED} files extend each other); remove one 'extends'",
             Exit.WRONG_WORD,
         )
     if not isinstance(base, str):

@@ -11,9 +11,9 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.network import fabric, ibnet
 from octant.network.quoting import quoted
 from octant.network.reachable import require_reachable
-from octant.network.shape import MOST_NODES, Rows, TopologyShape, require_size
+from octant.network.shape import MAX_NODES, Rows, TopologyShape, require_size
 
-MOST_CABLES = 2**20
+MAX_CABLES = 2**20
 _RESERVED = ("injection", "ejection", "local")  # the classes of every network's endpoints
 
 Word = Annotated[str, Meta(pattern=r"^[^\s#]{1,200}\Z")]
@@ -38,7 +38,7 @@ class Graph(TopologyShape, tag="graph", frozen=True):
 
     edges: str
     hosts: Annotated[str, Meta(max_length=200)] = ""
-    order: Annotated[tuple[Word, ...], Meta(max_length=MOST_NODES)] = ()
+    order: Annotated[tuple[Word, ...], Meta(max_length=MAX_NODES)] = ()
     classes: Annotated[tuple[ClassWord, ...], Meta(min_length=1, max_length=64)] = ("link",)
 
     def __post_init__(self) -> None:
@@ -104,8 +104,8 @@ class Graph(TopologyShape, tag="graph", frozen=True):
 def _read(text: str, hosts: str, order: tuple[str, ...], classes: tuple[str, ...]) -> Cables:
     found = fabric.read(text, hosts or fabric.HOSTS) if ibnet.is_dump(text) else None
     rows = fabric.by_class(found, classes) if found else _cables(text, classes)
-    if len(rows) > MOST_CABLES:
-        raise ValueError(f"{len(rows):,} cables are too many (maximum: {MOST_CABLES:,}); use a smaller network")
+    if len(rows) > MAX_CABLES:
+        raise ValueError(f"{len(rows):,} cables are too many (maximum: {MAX_CABLES:,}); use a smaller network")
     prefix = fabric.HOSTS if found else hosts
     names = list(dict.fromkeys([*order, *(name for row in rows for name in row[:2])]))
     nodes = sum(name.startswith(prefix) for name in names)
@@ -130,8 +130,8 @@ def _cables(text: str, classes: tuple[str, ...]) -> list[tuple[str, str, int]]:
         if not words:
             continue
         where = f"edge list, line {number}"
-        if len(rows) == MOST_CABLES:
-            raise ValueError(f"{where}: more than {MOST_CABLES:,} cables; use a smaller network")
+        if len(rows) == MAX_CABLES:
+            raise ValueError(f"{where}: more than {MAX_CABLES:,} cables; use a smaller network")
         if len(words) not in (2, 3) or max(map(len, words)) > 200:
             raise ValueError(f"{where}: {quoted(line.strip())} is not a cable; write: a b [class]")
         kind = words[2] if len(words) == 3 else classes[0]

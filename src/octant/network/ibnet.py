@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from octant.network.quoting import quoted
 from octant.untrusted import parse_toml
 
-MOST_LINES = 500_000
-MOST_DEVICES = 150_000
+MAX_LINES = 500_000
+MAX_DEVICES = 150_000
 """Three full InfiniBand subnets, each with at most 49,151 unicast addresses."""
-MOST_UNRECOGNISED = 1000
+MAX_UNRECOGNISED = 1000
 """Maximum number of lines that are not part of the format; a file with more of them is not a dump."""
 _LOOKED_AT = 50  # first lines that are searched for the format of another tool
-MOST_CHARACTERS = 1000
+MAX_CHARACTERS = 1000
 """Maximum length of a line; a description has at most 64 bytes."""
 COMMAND = "run `ibnetdiscover > FILE` without options and give that file"
 
@@ -116,15 +116,15 @@ def why_not_dump(text: str) -> str:
 
 
 def _tool(line: str) -> str:
-    rows = _patterns("other") if len(line) <= MOST_CHARACTERS else ()
+    rows = _patterns("other") if len(line) <= MAX_CHARACTERS else ()
     return next((str(row["tool"]) for pattern, row in rows if pattern.fullmatch(line)), "")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the non-empty lines with their numbers, and with white space reduced to single blanks."""
     for number, line in enumerate(text.split("\n"), start=1):
-        if line and (words := line[: MOST_CHARACTERS + 1].split()):
-            yield number, " ".join(words) if len(line) <= MOST_CHARACTERS else line
+        if line and (words := line[: MAX_CHARACTERS + 1].split()):
+            yield number, " ".join(words) if len(line) <= MAX_CHARACTERS else line
 
 
 def read(text: str) -> Dump:
@@ -134,8 +134,8 @@ def read(text: str) -> Dump:
         ValueError: there are too many lines, the line of a device or a cable is invalid, or lines contradict each
             other; the message quotes the line.
     """
-    if text.count("\n") > MOST_LINES:
-        raise ValueError(f"ibnetdiscover dump: more than {MOST_LINES:,} lines are too many; {COMMAND}")
+    if text.count("\n") > MAX_LINES:
+        raise ValueError(f"ibnetdiscover dump: more than {MAX_LINES:,} lines are too many; {COMMAND}")
     reader = _Reader()
     for number, line in _lines(text):
         reader.take(number, line)
@@ -157,7 +157,7 @@ class _Reader:
         self.unrecognised: list[str] = []
 
     def take(self, number: int, line: str) -> None:
-        if len(line) <= MOST_CHARACTERS:
+        if len(line) <= MAX_CHARACTERS:
             if port := _PORT.fullmatch(line):
                 self._port(number, line, port)
                 return
@@ -172,9 +172,9 @@ class _Reader:
         if _LIKE_DEVICE.match(line) or _GUID_KEY.match(line) or _tool(line):
             raise self._refusal(number, line)
         self.unrecognised.append(f"line {number}: {quoted(line)}")
-        if len(self.unrecognised) > MOST_UNRECOGNISED:
+        if len(self.unrecognised) > MAX_UNRECOGNISED:
             raise ValueError(
-                f"ibnetdiscover dump: more than {MOST_UNRECOGNISED:,} lines are not of its format, the first on "
+                f"ibnetdiscover dump: more than {MAX_UNRECOGNISED:,} lines are not of its format, the first on "
                 f"{self.unrecognised[0]}; {COMMAND}"
             )
 
@@ -207,8 +207,8 @@ class _Reader:
             raise self._refusal(number, line)
         fresh = Device(kind, f"{letter}-{guid}", words, self.guids.get("sysimgguid", ""), int(ports), number)
         self.device, self.guids = self.devices.setdefault(fresh.name, fresh), {}
-        if len(self.devices) > MOST_DEVICES:
-            raise ValueError(f"ibnetdiscover dump: more than {MOST_DEVICES:,} devices are too many; {COMMAND}")
+        if len(self.devices) > MAX_DEVICES:
+            raise ValueError(f"ibnetdiscover dump: more than {MAX_DEVICES:,} devices are too many; {COMMAND}")
         if self.device.description != fresh.description:
             raise ValueError(
                 f"ibnetdiscover dump, line {number}: {quoted(line)} contradicts the device of line {self.device.line}; "

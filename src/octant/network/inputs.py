@@ -14,9 +14,9 @@ from octant.network.traffic import UNIFORM, TrafficPattern, make, pairs, place, 
 from octant.units import parse_byte_sizes, parse_bytes, parse_seconds
 from octant.untrusted import is_file, read_text
 
-MOST_SIZES = 10_000
+MAX_SIZES = 10_000
 
-_LEAST, _MOST = 1e-9, 1e18  # of rates in base units, and the least tolerance; squares are representable
+_MIN, _MAX = 1e-9, 1e18  # of rates in base units, and the least tolerance; squares are representable
 
 
 def read_sizes(text: str) -> list[int]:
@@ -32,9 +32,9 @@ def read_sizes(text: str) -> list[int]:
             last, step = (rest + [first, 1][len(rest) :])[:2]
             if first < 1 or last < first or step < 1 or len(rest) > 2 or last > 2**20:
                 raise ValueError
-            if len(found) + (last - first) // step >= MOST_SIZES:
+            if len(found) + (last - first) // step >= MAX_SIZES:
                 raise Refusal(
-                    f"{text[:60]!r} has more than {MOST_SIZES} sizes; use a step, e.g. 1:64:8", Exit.WRONG_WORD
+                    f"{text[:60]!r} has more than {MAX_SIZES} sizes; use a step, e.g. 1:64:8", Exit.WRONG_WORD
                 )
             found.extend(range(first, last + 1, step))
     except ValueError:
@@ -98,7 +98,7 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
     Raises:
         Refusal: the file is invalid (the message states the line), or there are no published rates of this traffic.
     """
-    if not _LEAST <= tolerance < 1:
+    if not _MIN <= tolerance < 1:
         why = "a relative tolerance is positive and less than 1"
         raise Refusal(f"invalid --tolerance {tolerance:g} ({why}); try --tolerance 0.05", Exit.WRONG_WORD)
     if path is None:
@@ -119,7 +119,7 @@ def read_points(network: NetworkFile, traffic: str, path: Path | None, tolerance
         try:
             size, value, *rest = (float(word) for word in words)
             good = rest[0] if rest else tolerance
-            good_range = _LEAST <= value <= _MOST and _LEAST <= good < 1
+            good_range = _MIN <= value <= _MAX and _MIN <= good < 1
             if len(rest) > 1 or size != int(size) or size < 1 or not good_range:
                 raise ValueError
         except (ValueError, OverflowError):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from octant.failure import Exit, Refusal
 from octant.units import parse_seconds
 
-MOST_KINDS = 64
+MAX_KINDS = 64
 _SMALL = 1e-9  # below it, 1 - (1 - exp(-w)) / w is w / 2 in double precision
 
 
@@ -62,8 +62,8 @@ def read_interruptions(text: str) -> list[Interruption]:
                 Exit.WRONG_WORD,
             ) from None
         found.append(one)
-    if len(found) > MOST_KINDS:
-        raise Refusal(f"{len(found)} kinds of interruption are too many; try at most {MOST_KINDS}", Exit.WRONG_WORD)
+    if len(found) > MAX_KINDS:
+        raise Refusal(f"{len(found)} kinds of interruption are too many; try at most {MAX_KINDS}", Exit.WRONG_WORD)
     return found
 
 

@@ -14,10 +14,10 @@ from octant.network.topologies import FatTree, Torus
 from octant.network.traffic import NAMES, make
 
 POLICIES = ("twin", "spread", "recompute")
-MOST_CABLES = 10_000
-MOST_NODES = 4096  # of a load map on a page, which contains every link
-MOST_LOADED = 65_536  # of a load map that is only summarised or plotted
-MOST_RECOMPUTED = 2_500  # cables; each failure needs new routes
+MAX_CABLES = 10_000
+MAX_NODES = 4096  # of a load map on a page, which contains every link
+MAX_LOADED = 65_536  # of a load map that is only summarised or plotted
+MAX_RECOMPUTED = 2_500  # cables; each failure needs new routes
 _SWEPT = 6
 
 
@@ -88,7 +88,7 @@ def overview(
         )
     maps: dict[int, LoadMap] = {}
     for point in curve.points if has_load_map(network, traffic) else ():
-        if point.nodes <= (MOST_NODES if failures else MOST_LOADED):
+        if point.nodes <= (MAX_NODES if failures else MAX_LOADED):
             tick(f"computing loads at {point.size} {curve.size_word}")
             sized = network.at_size(point.size)
             maps[point.size] = load_map(sized, make(sized, traffic, job=job_nodes(sized, job)))
@@ -103,7 +103,7 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
     for size in dict.fromkeys([*wanted, *swept[-1:]]):
         for policy in POLICIES:
-            if policy == "recompute" and len(cables(network.at_size(size), kind)) > MOST_RECOMPUTED:
+            if policy == "recompute" and len(cables(network.at_size(size), kind)) > MAX_RECOMPUTED:
                 continue
             tick(f"computing single failures at {size} ({policy})")
             sized = network.at_size(size)
@@ -117,4 +117,4 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
 
 def _cables(network: NetworkFile, kind: str, size: int) -> bool:
     """Return whether there are cables of this class, and few enough for all single failures."""
-    return 0 < len(cables(network.at_size(size), kind)) <= MOST_CABLES
+    return 0 < len(cables(network.at_size(size), kind)) <= MAX_CABLES

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octant.network.files import NetworkFile
     from octant.network.traffic import Nodes
 
-MOST_HOSTS = 512
+MAX_HOSTS = 512
 """Maximum number of hosts; their 262,144 explicit routes are read by SimGrid in seconds."""
 
 FREE = "free"
@@ -61,9 +61,9 @@ def platform(network: NetworkFile, nodes: Nodes, latency: bool = True, cost: Tra
     Raises:
         Refusal: there are too many hosts for explicit routes.
     """
-    if len(nodes) > MOST_HOSTS:
+    if len(nodes) > MAX_HOSTS:
         raise Refusal(
-            f"cannot export {len(nodes)} hosts with a route per pair (maximum: {MOST_HOSTS}); use a smaller --size",
+            f"cannot export {len(nodes)} hosts with a route per pair (maximum: {MAX_HOSTS}); use a smaller --size",
             Exit.WRONG_WORD,
         )
     topology = network.build()

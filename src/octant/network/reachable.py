@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 
 from octant.network.quoting import quoted
 
-_MOST_KINDS = 1000  # compared sets of planes; with more, the engine reports the missing path
+_MAX_KINDS = 1000  # compared sets of planes; with more, the engine reports the missing path
 
 
 def require_reachable(names: Sequence[str], nodes: int, cables: Sequence[tuple[int, int, int]]) -> None:
@@ -40,7 +40,7 @@ def require_reachable(names: Sequence[str], nodes: int, cables: Sequence[tuple[i
     kinds: dict[frozenset[int], list[int]] = defaultdict(list)
     for node, found in enumerate(planes_of):
         kinds[frozenset(found)].append(node)
-    for one, other in combinations_with_replacement(list(kinds)[:_MOST_KINDS], 2):
+    for one, other in combinations_with_replacement(list(kinds)[:_MAX_KINDS], 2):
         if one & other:
             continue
         for a in kinds[one]:

@@ -12,7 +12,7 @@ from octant.network.traffic import Flows, Nodes
 
 LATENCY_BYTES, BANDWIDTH_BYTES = 8, 2_000_000
 RINGS = 30
-MOST_RINGS = 1000
+MAX_RINGS = 1000
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from msgspec import Meta, to_builtins
 from octant import _network
 from octant.untrusted import TaggedTable, convert
 
-MOST_NODES = _network.MOST_NODES
-Count = Annotated[int, Meta(ge=1, le=MOST_NODES)]
+MAX_NODES = _network.MOST_NODES
+Count = Annotated[int, Meta(ge=1, le=MAX_NODES)]
 Sides = Annotated[tuple[Count, ...], Meta(min_length=1, max_length=_network.MOST_DIMENSIONS)]
 Rows = list[tuple[str, float, float, int]]
 
@@ -63,7 +63,7 @@ class TopologyShape(TaggedTable, frozen=True):
 def require_size(shape: TopologyShape) -> None:
     """Raise `ValueError` if the network exceeds the limits of the engine."""
     for count, most, what in (
-        (shape.nodes(), MOST_NODES, "nodes"),
+        (shape.nodes(), MAX_NODES, "nodes"),
         (shape.nodes() + shape.switches(), _network.MOST_VERTICES, "nodes and switches"),
         (3 * shape.nodes() + shape.fabric_links(), _network.MOST_LINKS, "links"),
     ):

@@ -15,7 +15,7 @@ from octant.network.traffic import Nodes, TrafficPattern
 
 Solver = Literal["auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets"]
 SOLVERS: tuple[Solver, ...] = ("auto", "class", "enumeration", "max-min", "fluid", "queue", "soft", "packets")
-MOST_IN_FLIGHT = 2**20
+MAX_IN_FLIGHT = 2**20
 """Maximum number of packets in flight per sender."""
 _NOTHING = np.empty(0)
 
@@ -86,9 +86,9 @@ def solve(
     Raises:
         Refusal: the solver does not support the network, the pattern or the routing.
     """
-    if settings.window is not None and not 1 <= settings.window <= MOST_IN_FLIGHT:
+    if settings.window is not None and not 1 <= settings.window <= MAX_IN_FLIGHT:
         raise Refusal(
-            f"a window of {settings.window} packets is out of range; try --window 1 to {MOST_IN_FLIGHT}",
+            f"a window of {settings.window} packets is out of range; try --window 1 to {MAX_IN_FLIGHT}",
             Exit.WRONG_WORD,
         )
     if not pattern.units_per_round > 0:

@@ -9,7 +9,7 @@ from msgspec import Meta
 from octant import _network
 from octant.failure import Exit, Refusal
 from octant.network.graph import Graph
-from octant.network.shape import MOST_NODES, Count, Rows, Sides, TopologyShape, require_size
+from octant.network.shape import MAX_NODES, Count, Rows, Sides, TopologyShape, require_size
 from octant.units import counted
 
 
@@ -227,7 +227,7 @@ class Dragonfly(TopologyShape, tag="dragonfly", frozen=True, kw_only=True):
     Links are distributed evenly over the routers of a group.
     """
 
-    groups: Annotated[int, Meta(ge=2, le=MOST_NODES)]
+    groups: Annotated[int, Meta(ge=2, le=MAX_NODES)]
     routers: Count
     nodes_per_router: Count
     global_links: Count

@@ -16,10 +16,10 @@ from octant.untrusted import read_text
 
 Nodes = NDArray[np.int32]
 Amounts = NDArray[np.float64]
-MOST_UNITS = 1e18  # of one flow
-MOST_RANKS = 2**24
-MOST_RANKS_PER_NODE = 2**16
-_MOST_PARAMETER = 2**31
+MAX_UNITS = 1e18  # of one flow
+MAX_RANKS = 2**24
+MAX_RANKS_PER_NODE = 2**16
+_MAX_PARAMETER = 2**31
 
 
 @dataclass(frozen=True)
@@ -153,9 +153,9 @@ def make(
         Refusal: the name is unknown, the parameter or size is out of range, or the pattern does not support this number
             of nodes.
     """
-    if not -_MOST_PARAMETER < parameter < _MOST_PARAMETER:
+    if not -_MAX_PARAMETER < parameter < _MAX_PARAMETER:
         raise Refusal(f"--parameter {parameter} is out of range (|parameter| < 2^31); try 1", Exit.WRONG_WORD)
-    if not 0 < bytes_each < MOST_UNITS:
+    if not 0 < bytes_each < MAX_UNITS:
         raise Refusal(
             f"a flow size of {bytes_each:g} is out of range; use 1 to 10^18 bytes",
             Exit.WRONG_WORD,
@@ -262,7 +262,7 @@ def read_pairs(path: Path) -> list[tuple[int, int, float]]:
             continue
         try:
             source, target, amount = int(words[0]), int(words[1]), float(words[2])
-            if len(words) != 3 or not 0 <= source < MOST_RANKS > target >= 0 or not 0 <= amount < MOST_UNITS:
+            if len(words) != 3 or not 0 <= source < MAX_RANKS > target >= 0 or not 0 <= amount < MAX_UNITS:
                 raise ValueError
         except (ValueError, IndexError):
             raise Refusal(
@@ -303,12 +303,12 @@ def place(network: NetworkFile, order: str, ranks: int, per_node: int = 1) -> No
         Refusal: there are more ranks than places, or the network does not support the order.
     """
     active = network.topology.active()
-    if not 1 <= per_node <= MOST_RANKS_PER_NODE:
+    if not 1 <= per_node <= MAX_RANKS_PER_NODE:
         raise Refusal(
-            f"the number of ranks per node is 1 to {MOST_RANKS_PER_NODE:,}, not {per_node}; try --per-node 1",
+            f"the number of ranks per node is 1 to {MAX_RANKS_PER_NODE:,}, not {per_node}; try --per-node 1",
             Exit.WRONG_WORD,
         )
-    if not 1 <= ranks <= min(len(active) * per_node, MOST_RANKS):
+    if not 1 <= ranks <= min(len(active) * per_node, MAX_RANKS):
         raise Refusal(
             f"cannot place {ranks} ranks on {len(active)} nodes × {per_node}; use more nodes or ranks per node",
             Exit.WRONG_WORD,

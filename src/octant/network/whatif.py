@@ -17,7 +17,7 @@ from octant.network.solve import engine, exact, no_detour, solve
 from octant.network.traffic import TrafficPattern, make
 from octant.untrusted import convert
 
-_MOST_PAIRS = 30_000_000
+_MAX_PAIRS = 30_000_000
 _ENDPOINTS = ("injection", "ejection")
 
 
@@ -50,7 +50,7 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
     tightest = answer.bottlenecks[0]
     pairs = len(pattern.active) ** 2 if pattern.flows is None else len(pattern.flows)
     rows: tuple[Cause, ...] = ()
-    if pairs <= _MOST_PAIRS:
+    if pairs <= _MAX_PAIRS:
         link = _number_of(network, pattern, tightest.link_class, tightest.link)
         raw = engine(network, topology).causes(pattern.native(), link)
         whole = sum(units for *_, units in raw) or 1.0
@@ -61,9 +61,9 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
         f"The limit is the {quantity} of class {tightest.link_class} ({count}).",
         f"A link with this load carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
-    if pairs > _MOST_PAIRS:
+    if pairs > _MAX_PAIRS:
         sentences.append(
-            f"The causes of its load are not listed for {pairs:,} pairs (maximum: {_MOST_PAIRS:,}); "
+            f"The causes of its load are not listed for {pairs:,} pairs (maximum: {_MAX_PAIRS:,}); "
             "use a smaller --size or --job."
         )
     if following := answer.runner_up:

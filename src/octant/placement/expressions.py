@@ -12,7 +12,7 @@ from octant.placement.request import LONGEST, PlacementRequest, parse_request, r
 
 _LIKWID = re.compile(r"(?:[NSDCM]\d*:|[EL]:|\d+(?:[-,]\d+)*$)")
 _DOMAINS = {"N": "machine", "S": "package", "D": "die", "C": "l4", "M": "numa"}
-_MOST = 1 << 16
+_MAX_CPUS = 1 << 16
 _HWLOC_TYPES = {
     "machine": "machine", "package": "package", "pack": "package", "socket": "package", "die": "die",
     "numa": "numa", "numanode": "numa", "node": "numa", "core": "core", "pu": "thread", "thread": "thread",
@@ -153,7 +153,7 @@ def _chunks(words: list[str], topology: Topology) -> list[int]:
     chunk, stride, start = (*numbers[1:], 0)[:3] if len(numbers) > 2 else (1, 1, 0)
     if not count or not chunk or not stride or start >= len(cpus):
         raise ValueError(f"{':'.join(words)!r}: count, chunk and stride must be at least 1")
-    if count > (len(cpus) if len(numbers) < 2 else _MOST):  # with a stride, it wraps around
+    if count > (len(cpus) if len(numbers) < 2 else _MAX_CPUS):  # with a stride, it wraps around
         raise ValueError(f"{':'.join(words)!r} requests {count} hardware threads; the domain has {len(cpus)}")
     found: list[int] = []
     at = start

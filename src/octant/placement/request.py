@@ -20,9 +20,9 @@ Pages = Literal["default", "4k", "64k", "thp", "2m", "16m", "1g"]
 Kind = Literal["any", "performance", "efficiency"]
 
 PAGE_BYTES: dict[str, int] = {"4k": 1 << 12, "64k": 1 << 16, "2m": 1 << 21, "16m": 1 << 24, "1g": 1 << 30}
-MOST = 65_536
+MAX_NODE_THREADS = 65_536
 """Maximum number of threads of all ranks of a node; larger numbers are typing errors."""
-MOST_OF_TORUS = 1_000_000
+MAX_TORUS_THREADS = 1_000_000
 """Maximum number of nodes, and of threads, of a torus."""
 LONGEST = 1 << 20
 """Maximum number of characters of a request, or of a launcher's lines."""
@@ -82,15 +82,15 @@ class PlacementRequest:
     def __post_init__(self) -> None:
         if self.ranks < 1 or self.threads < 1:
             raise ValueError(f"cannot place {self.ranks} ranks x {self.threads} threads: both must be at least 1")
-        most = MOST_OF_TORUS if self.torus else MOST
+        most = MAX_TORUS_THREADS if self.torus else MAX_NODE_THREADS
         if self.ranks * self.threads > most:
             where = "on a torus" if self.torus else "on one node"
             raise ValueError(
                 f"cannot place {self.ranks} ranks x {self.threads} threads: {where} at most {most} are supported"
             )
-        if math.prod(self.torus) > MOST_OF_TORUS:
+        if math.prod(self.torus) > MAX_TORUS_THREADS:
             size = "x".join(map(str, self.torus))
-            raise ValueError(f"cannot use torus={size}: at most {MOST_OF_TORUS} nodes are supported")
+            raise ValueError(f"cannot use torus={size}: at most {MAX_TORUS_THREADS} nodes are supported")
         if self.smt < 0:
             raise ValueError(f"cannot use {self.smt} hardware threads per core; use smt=1, 2, 4, 8 or all")
         self._check_words()
@@ -259,8 +259,8 @@ def _cpu_lists(value: str) -> tuple[tuple[int, ...], ...]:
         numbers: list[int] = []
         for piece in part.split("+"):
             numbers += sorted(parse_cpus(piece))
-            if total + len(numbers) > MOST:
-                raise ValueError(f"at most {MOST} numbers are supported")
+            if total + len(numbers) > MAX_NODE_THREADS:
+                raise ValueError(f"at most {MAX_NODE_THREADS} numbers are supported")
         total += len(numbers)
         lists.append(tuple(numbers))
     return tuple(lists)

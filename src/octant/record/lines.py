@@ -40,7 +40,7 @@ from octant.record.sketch import Sketch, from_runs
 from octant.record.writer import unseal
 
 Texts: TypeAlias = dict[str, str]
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 """Maximum number of listed files of a point or failure."""
 _NONE = Raw(b"")
 
@@ -127,7 +127,7 @@ class _Point(Struct, tag_field="kind", tag="point"):
     notes: Texts = {}
     given: tuple[RankResources, ...] = ()
     lost: tuple[RankTimes, ...] = ()
-    files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
+    files: Annotated[tuple[KeptFile, ...], Meta(max_length=MAX_KEPT)] = ()
     spent: dict[str, Amount] = {}
 
 
@@ -158,7 +158,7 @@ class _Failure(Struct, tag_field="kind", tag="failure"):
     exit: int
     end: str = ""
     progress: _Progress = msgspec.field(default_factory=_Progress)
-    files: Annotated[tuple[KeptFile, ...], Meta(max_length=MOST_KEPT)] = ()
+    files: Annotated[tuple[KeptFile, ...], Meta(max_length=MAX_KEPT)] = ()
 
 
 _Line: TypeAlias = _Point | _Launch | _Failure | link_traffic.LinkLine

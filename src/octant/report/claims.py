@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Sort: TypeAlias = tuple[str, str, int]
 """What values have in common that claim the same: kind, claim, and number of launches."""
 
-MOST_WORDS = 8
+MAX_WORDS = 8
 """Words of a caveat in a row of a table."""
 NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
@@ -225,7 +225,7 @@ def short_caveat(caveats: Sequence[Caveat]) -> str:
     if not caveats:
         return ""
     clause = re.split(r"[:;(]", caveats[0].text, maxsplit=1)[0].strip(" ,")
-    return clause if len(clause.split(" ")) <= MOST_WORDS else caveats[0].short_text
+    return clause if len(clause.split(" ")) <= MAX_WORDS else caveats[0].short_text
 
 
 def sort_of(value: Estimate) -> Sort:

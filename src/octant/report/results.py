@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from octant.record import Failure, Point, Result
     from octant.store import StoredRun
 
-_MOST_FILES = 8
+_MAX_FILES = 8
 """Files of a launch, or of all launches of a program's cell, that a row names."""
-MOST_LINES = 20
+MAX_LINES = 20
 """Lines of the output of a failed program, and of each at most so many characters."""
-_MOST_CHARACTERS = 500
-_MOST_CELLS = 16
+_MAX_CHARACTERS = 500
+_MAX_CELLS = 16
 """Combinations of knobs of programs that have a row each."""
 
 
@@ -168,8 +168,8 @@ def kept_file_texts(records: Iterable[Point | Failure]) -> list[tuple[str, str]]
 
 def _first(texts: Sequence[str], what: str) -> list[str]:
     """Return the first texts, and the number of others."""
-    more = len(texts) - _MOST_FILES
-    return [*texts[:_MOST_FILES], *([f"and {units.counted(more, f'more {what}')}"] if more > 0 else [])]
+    more = len(texts) - _MAX_FILES
+    return [*texts[:_MAX_FILES], *([f"and {units.counted(more, f'more {what}')}"] if more > 0 else [])]
 
 
 def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list[str]:
@@ -192,10 +192,10 @@ def program_file_texts(records: Iterable[Point | Failure], folder: Path) -> list
         return []
     several = len({request for request, _ in cells}) > 1
     rows = [f"in {folder / kept.FOLDER}, a folder for each launch"]
-    for (request, knobs), launches in list(cells.items())[:_MOST_CELLS]:
+    for (request, knobs), launches in list(cells.items())[:_MAX_CELLS]:
         cell = " ".join(filter(None, (request * several, knobs)))
         rows.append(f"{cell}: {_left_text(launches)}" if cell else _left_text(launches))
-    more = len(cells) - _MOST_CELLS
+    more = len(cells) - _MAX_CELLS
     return [*rows, f"and {units.counted(more, 'more combination')} of knobs"] if more > 0 else rows
 
 
@@ -236,9 +236,9 @@ def failed_output(run: StoredRun) -> list[str]:
     lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
     path = run.folder / kept.FOLDER / outputs[name].stored
     title = "standard error" if name == STDERR else "standard output"
-    part = f"the last {MOST_LINES} of {len(lines)} lines" if len(lines) > MOST_LINES else "the end"
-    shown = [clean(line.replace("\t", "    ")) for line in lines[-MOST_LINES:]]
+    part = f"the last {MAX_LINES} of {len(lines)} lines" if len(lines) > MAX_LINES else "the end"
+    shown = [clean(line.replace("\t", "    ")) for line in lines[-MAX_LINES:]]
     return [
         f"{part} of the {title} of the program ({clean(str(path))}):",
-        *(f"  {line[:_MOST_CHARACTERS]}" + " …" * (len(line) > _MOST_CHARACTERS) for line in shown),
+        *(f"  {line[:_MAX_CHARACTERS]}" + " …" * (len(line) > _MAX_CHARACTERS) for line in shown),
     ]

@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-LEAST_COLUMNS, MOST_COLUMNS = 40, 500
+LEAST_COLUMNS, MAX_COLUMNS = 40, 500
 """Bounds of the width of tables."""
 
 
@@ -27,7 +27,7 @@ def screen_columns(otherwise: int, file: TextIO | None = None) -> int:
     if (file or sys.stdout).isatty():
         return console().width
     named = os.environ.get("COLUMNS", "")
-    return min(max(int(named), LEAST_COLUMNS), MOST_COLUMNS) if re.fullmatch("[0-9]{1,9}", named) else otherwise
+    return min(max(int(named), LEAST_COLUMNS), MAX_COLUMNS) if re.fullmatch("[0-9]{1,9}", named) else otherwise
 
 
 def text_width() -> int:

@@ -28,8 +28,8 @@ from octant.units import bytes_text
 from octant.untrusted import read_text
 from octant.workload import Workload
 
-MOST_REPEATS = 10_000
-MOST_BYTES = 1 << 20
+MAX_REPEATS = 10_000
+MAX_BYTES = 1 << 20
 """Maximum size of a host file."""
 
 
@@ -164,8 +164,8 @@ def check_options(ranks: int | None, mode: str, repeats: int | None) -> None:
     """Raise `Refusal` if the mode is unknown, or a number of ranks or launches is out of range."""
     if mode and mode not in get_args(Mode):
         raise Refusal(f"cannot use --mode {mode} (no such mode); {suggestion(mode, get_args(Mode))}", Exit.WRONG_WORD)
-    if repeats is not None and not 1 <= repeats <= MOST_REPEATS:
-        why = f"the number of launches is 1 to {MOST_REPEATS}"
+    if repeats is not None and not 1 <= repeats <= MAX_REPEATS:
+        why = f"the number of launches is 1 to {MAX_REPEATS}"
         raise Refusal(f"cannot use --repeats {repeats} ({why}); try --repeats 1", Exit.WRONG_WORD)
     if ranks is not None and ranks < 1:
         raise Refusal(f"cannot use --ranks {ranks} (at least 1 rank is needed); try --ranks 1", Exit.WRONG_WORD)
@@ -276,7 +276,7 @@ def host_names(text: str) -> tuple[str, ...]:
     """
     listed = text
     if text.startswith("@"):
-        listed = read_text(Path(text[1:]), "host file", MOST_BYTES)
+        listed = read_text(Path(text[1:]), "host file", MAX_BYTES)
     lines = [line.split("#")[0] for line in listed.splitlines()]
     hosts = tuple(name for line in lines for name in line.replace(",", " ").split())
     if text and not hosts:

@@ -24,7 +24,7 @@ START_S, START_RANKS_S = 0.09, 0.25
 """Start-up time of a launch with one process, and with several ranks, if no run has measured it."""
 POINT_S, BYTE_S = 0.03, 1e-9
 """Time for initialisation and verification of a point, and for each of its bytes, if no run has measured it."""
-MOST_RUNS = 6
+MAX_RUNS = 6
 """Maximum number of runs that are evaluated, newest first; reading one takes a fraction of a second."""
 _SIZES = ("bytes", "n")
 _STEEPEST, _SPARE = 3.0, 0.15  # maximum exponent of work over size, and what the exponent of time may exceed it by
@@ -118,7 +118,7 @@ def load_durations(where: Store, machine: Machine, excluded_id: str = "") -> Dur
     costs: dict[str, list[PointCost]] = {}
     scales: list[float] = []
     used = 0
-    for run in islice(_runs(where, machine, excluded_id), MOST_RUNS):
+    for run in islice(_runs(where, machine, excluded_id), MAX_RUNS):
         found = [(point.workload, _cost(point)) for point in run.points if point.spent_s]
         used += bool(found)
         for workload, cost in found:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from octant.record import Failure
     from octant.store import StoredRun
 
-MOST_REASONS = 5
+MAX_REASONS = 5
 """Maximum number of different reasons that one message lists."""
 
 
@@ -66,9 +66,9 @@ def _refused(run: StoredRun) -> Iterator[ExitReason]:
     for code in (Exit.WRONG_WORD, Exit.NOT_SUPPORTED):
         found = [failure for failure in run.failures if failure.exit == code and _counts(run, failure)]
         if reasons := list(dict.fromkeys(failure.reason for failure in found)):
-            more = [f"{len(reasons) - MOST_REASONS} more reasons"] * (len(reasons) > MOST_REASONS)
+            more = [f"{len(reasons) - MAX_REASONS} more reasons"] * (len(reasons) > MAX_REASONS)
             extent = "some configurations could not be measured" if run.points else "nothing could be measured"
-            yield ExitReason(code, f"{extent} ({'; '.join(reasons[:MOST_REASONS] + more)})")
+            yield ExitReason(code, f"{extent} ({'; '.join(reasons[:MAX_REASONS] + more)})")
 
 
 def _counts(run: StoredRun, failure: Failure) -> bool:

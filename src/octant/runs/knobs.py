@@ -9,9 +9,9 @@ from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
 from octant.request import Request
 
-MOST_VALUES = 1000
+MAX_VALUES = 1000
 """Maximum number of values of one knob."""
-MOST_CELLS = 10_000
+MAX_CELLS = 10_000
 """Maximum number of configurations of one request."""
 LONGEST = 100_000
 """Maximum number of characters of all values of one knob; the system accepts arguments of 128 KiB."""
@@ -29,14 +29,14 @@ def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -
             hint = suggestion(name, known, f"octant workloads {workload}")
             raise Refusal(f"{workload} has no knob {name[:60]!r}; {hint}", Exit.WRONG_WORD)
         count = values.count(",") + 1
-        if count > MOST_VALUES or len(values) > LONGEST:
-            why = f"{count} values in {len(values)} characters; the maximum is {MOST_VALUES} in {LONGEST}"
+        if count > MAX_VALUES or len(values) > LONGEST:
+            why = f"{count} values in {len(values)} characters; the maximum is {MAX_VALUES} in {LONGEST}"
             raise Refusal(f"too many values of {name} ({why}); use fewer values", Exit.WRONG_WORD)
         for value in values.split(","):
             _check_value(known[name], value)
     cells = math.prod(values.count(",") + 1 for values in knobs.values())
-    if cells > MOST_CELLS:
-        why = f"one launch can measure at most {MOST_CELLS}"
+    if cells > MAX_CELLS:
+        why = f"one launch can measure at most {MAX_CELLS}"
         raise Refusal(f"{', '.join(knobs)} have {cells} combinations ({why}); use shorter lists", Exit.WRONG_WORD)
 
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 LAUNCHES = 6  # per figure of a table
 CURVE_LAUNCHES = 3  # per point of a curve
-MOST_VALUES = 4  # of a knob; a knob with more values spans a curve
+MAX_VALUES = 4  # of a knob; a knob with more values spans a curve
 
 
 def usual_launches(knobs: Mapping[str, str]) -> int:
     """Return the default number of launches of cells with these knobs."""
-    curve = any(len(values.split(",")) > MOST_VALUES for values in knobs.values())
+    curve = any(len(values.split(",")) > MAX_VALUES for values in knobs.values())
     return CURVE_LAUNCHES if curve else LAUNCHES
 
 

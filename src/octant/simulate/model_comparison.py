@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from octant.record import Point
 
 _BUFFERS = "buffers"  # knob that distinguishes cached from uncached messages
-_MOST_FLOWS = 100_000  # of a figure; limits the time to generate a page
+_MAX_FLOWS = 100_000  # of a figure; limits the time to generate a page
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Model:
                 self.priced[key] = programs(network, traffic.operation, at, costs, traffic.algorithm)[0]
             return fastest(self.priced[key], traffic.bytes_each).seconds(traffic.bytes_each)
         flows = _joined([_flows(traffic, group) for group in groups])
-        if len(flows) > _MOST_FLOWS:
+        if len(flows) > _MAX_FLOWS:
             return None
         return exchange(network, flows, nodes, costs).time_s / traffic.parts
 

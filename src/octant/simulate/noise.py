@@ -5,7 +5,7 @@ import numpy as np
 from octant.analysis.summary import summarise
 from octant.failure import Exit, Refusal
 from octant.metric import Interrupted
-from octant.network.noise import MOST_KINDS, Interruption
+from octant.network.noise import MAX_KINDS, Interruption
 from octant.store import StoredRun
 
 _SHORTEST_S = 1e-7  # shorter events are variations of the clock and the core, not interruptions
@@ -40,4 +40,4 @@ def interruptions_of(run: StoredRun) -> list[Interruption]:
         here = kinds == kind
         number = int(count[here].sum())
         found.append(Interruption(float(length[here] @ count[here]) / number, whole_s / number))
-    return found[-MOST_KINDS:]
+    return found[-MAX_KINDS:]

@@ -25,7 +25,7 @@ from octant.network.solve import solve
 from octant.network.topologies import Torus
 from octant.network.traffic import Flows, TrafficPattern, make
 
-MOST_BYTES = 2**31
+MAX_BYTES = 2**31
 """Maximum number of bytes; SimGrid copies all data between buffers of one process."""
 
 
@@ -170,7 +170,7 @@ def simulate_flows(
     flows = _flows(pattern)
     rank_of = {int(node): rank for rank, node in enumerate(pattern.active)}
     sizes = np.rint(flows.units * pattern.cost.payload_bytes).astype(np.int64)
-    if 2 * sizes.sum() > MOST_BYTES:
+    if 2 * sizes.sum() > MAX_BYTES:
         raise Refusal(
             f"{int(sizes.sum()):,} bytes are too many for SimGrid (it copies all data); try a smaller --bytes",
             Exit.WRONG_WORD,

@@ -25,7 +25,7 @@ from octant.request import EFFORT
 from octant.runs.command_line import find_workload
 from octant.workload import NoTraffic, Traffic, Workload
 
-MOST_RANKS = 128
+MAX_RANKS = 128
 _SAMPLES = "samples=5"
 """Number of samples; simulated time repeats exactly, so that more samples give no information."""
 _SIGN = "SMPI"  # in the version text of the MPI library
@@ -73,8 +73,8 @@ def run(
     kernel = _messages_only(name)
     nodes = network.topology.active()
     count = ranks or min(len(nodes), 64)
-    if not 2 <= count <= min(len(nodes), MOST_RANKS):
-        most = min(len(nodes), MOST_RANKS)
+    if not 2 <= count <= min(len(nodes), MAX_RANKS):
+        most = min(len(nodes), MAX_RANKS)
         raise Refusal(
             f"cannot simulate {count} ranks on {network.name} (it supports 2 to {most}, one per node); "
             f"try --ranks {most}",

@@ -11,7 +11,7 @@ from octant.request import EFFORT
 from octant.store import StoredRun
 from octant.workloads import full_name, why_absent
 
-_MOST_VALUES = 4  # of a knob in an error message
+_MAX_VALUES = 4  # of a knob in an error message
 
 
 def matching_figures(run: StoredRun, text: str) -> list[Figure]:
@@ -94,4 +94,4 @@ def _same(have: str, asked: str) -> bool:
 
 def _values(figures: Sequence[Figure], name: str) -> str:
     values = list(dict.fromkeys(_facts(figure).get(name, "") for figure in figures))
-    return "|".join(values[:_MOST_VALUES]) + ("|…" if len(values) > _MOST_VALUES else "")
+    return "|".join(values[:_MAX_VALUES]) + ("|…" if len(values) > _MAX_VALUES else "")

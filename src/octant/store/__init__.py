@@ -426,9 +426,9 @@ def append_durably(path: Path, lines: Iterable[str]) -> None:
 def _read(folder: Path) -> StoredRun:
     path = folder / "asked.json"
     size = path.stat().st_size
-    if size > run_request.MOST_BYTES:
+    if size > run_request.MAX_BYTES:
         raise Refusal(
-            f"cannot read {path} ({size} bytes, more than {run_request.MOST_BYTES >> 20} MiB); move its run away"
+            f"cannot read {path} ({size} bytes, more than {run_request.MAX_BYTES >> 20} MiB); move its run away"
         )
     try:
         text = path.read_bytes()

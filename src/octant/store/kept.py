@@ -25,9 +25,9 @@ FOLDER = "files"
 """In the folder of a run."""
 VARIABLE = "OCTANT_KEEP"
 """Names the folder into which a program puts the files that are to be kept."""
-MOST_FILE_BYTES = 16 << 20
-MOST_LAUNCH_BYTES = 64 << 20
-MOST_FILES = 256
+MAX_FILE_BYTES = 16 << 20
+MAX_LAUNCH_BYTES = 64 << 20
+MAX_FILES = 256
 """Of a launch; what a program leaves beyond them is counted, not listed."""
 _KIND = "output"
 _ATTEMPT = re.compile(rf"{KEPT_NAME}\.[0-9a-f]{{16}}")
@@ -47,7 +47,7 @@ def read_kept(run: Path, file: KeptFile) -> bytes:
     if not file.stored:
         raise RecordError(f"the file {file.name} of rank {file.rank} was not stored ({file.left_out})")
     name = f"the file {file.name} of rank {file.rank} ({FOLDER}/{file.stored})"
-    if not re.fullmatch(KEPT_PATH, file.stored) or file.bytes > MOST_FILE_BYTES:
+    if not re.fullmatch(KEPT_PATH, file.stored) or file.bytes > MAX_FILE_BYTES:
         raise RecordError(f"{name} has no path or size of a stored file")
     try:
         with contextlib.ExitStack() as stack:
@@ -118,7 +118,7 @@ def store_outputs(
     taken = set[str]()
     with contextlib.ExitStack() as stack:
         writer = _Writer(run, launch, stack)
-        for path, name, why in wanted[:MOST_FILES]:
+        for path, name, why in wanted[:MAX_FILES]:
             other = f"another file of the launch is stored as {_plain(name, 64)}" if name in taken else ""
             taken.add(name)
             if why or other:
@@ -155,8 +155,8 @@ def _names(folder: Path) -> list[str]:
 
 def _further(count: int) -> tuple[KeptFile, ...]:
     """Return an entry for the files that exceed the limit of a launch."""
-    more = count - MOST_FILES
-    why = f"{more} files beyond {MOST_FILES} of a launch"
+    more = count - MAX_FILES
+    why = f"{more} files beyond {MAX_FILES} of a launch"
     return (KeptFile("further-files", _KIND, 0, left_out=why),) if more > 0 else ()
 
 
@@ -178,7 +178,7 @@ class _Writer:
             with contextlib.ExitStack() as stack:
                 opened = _opened(stack, str(path), _READ_FILE)
                 size = os.fstat(opened).st_size
-                content = _read_plain(opened, min(MOST_FILE_BYTES, MOST_LAUNCH_BYTES - self._bytes))
+                content = _read_plain(opened, min(MAX_FILE_BYTES, MAX_LAUNCH_BYTES - self._bytes))
             if why := self._refused(name, content, size):
                 return KeptFile(shown, _KIND, size, left_out=why)
             assert content is not None  # noqa: S101 - see `_refused`
@@ -194,10 +194,10 @@ class _Writer:
             return "not a regular file"
         if not re.fullmatch(KEPT_NAME, name) or len(name) > 64:
             return "invalid name; use at most 64 letters, digits and . _ -, beginning with a letter or digit"
-        if size > MOST_FILE_BYTES or len(content) > MOST_FILE_BYTES:
-            return f"larger than {MOST_FILE_BYTES >> 20} MiB"
-        if len(content) > MOST_LAUNCH_BYTES - self._bytes:
-            return f"more than {MOST_LAUNCH_BYTES >> 20} MiB of all files of a launch"
+        if size > MAX_FILE_BYTES or len(content) > MAX_FILE_BYTES:
+            return f"larger than {MAX_FILE_BYTES >> 20} MiB"
+        if len(content) > MAX_LAUNCH_BYTES - self._bytes:
+            return f"more than {MAX_LAUNCH_BYTES >> 20} MiB of all files of a launch"
         return ""
 
     def _write(self, name: str, content: bytes) -> str:

@@ -11,11 +11,11 @@ from pathlib import Path
 from octant.record import Failure, LinkTraffic, Point, RecordError
 from octant.record.lines import Reader
 from octant.request import cell_count
-from octant.store.run_request import MOST_CELLS
+from octant.store.run_request import MAX_CELLS
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Of one line; a record is at most 4 MiB."""
-MOST_DAMAGED = 10_000
+MAX_DAMAGED = 10_000
 """Lines of a file that are no records, before the rest of it is left unread."""
 _EMPTY = re.compile(rb"\n*")
 
@@ -60,17 +60,17 @@ class Tail:
             if file.seek(0, os.SEEK_END) == self._offset:
                 return
             file.seek(self._offset)
-            while (text := file.readline(MOST_BYTES)) and len(self.damaged) <= MOST_DAMAGED:
-                if not text.endswith(b"\n") and (len(text) < MOST_BYTES or not _skip_line(file.readline)):
+            while (text := file.readline(MAX_BYTES)) and len(self.damaged) <= MAX_DAMAGED:
+                if not text.endswith(b"\n") and (len(text) < MAX_BYTES or not _skip_line(file.readline)):
                     self.torn = f"{self.path.name}, line {self.number + 1}: torn: the line has no end"
                     return
                 line = LineLocation(self.path, self._offset, len(text))
                 self._offset = file.tell()
                 self.number += 1
-                if len(self.damaged) == MOST_DAMAGED:
-                    self.reject(f"more than {MOST_DAMAGED} lines are damaged; further lines are not read")
+                if len(self.damaged) == MAX_DAMAGED:
+                    self.reject(f"more than {MAX_DAMAGED} lines are damaged; further lines are not read")
                 elif not text.endswith(b"\n"):
-                    self.reject(f"longer than {MOST_BYTES >> 20} MiB")
+                    self.reject(f"longer than {MAX_BYTES >> 20} MiB")
                 elif text == b"\n":
                     self._skip_empty(file)
                 else:
@@ -94,7 +94,7 @@ class Tail:
 
 def _skip_line(more: Callable[[int], bytes]) -> bool:
     """Read to the end of a line; return whether it has one."""
-    while text := more(MOST_BYTES):
+    while text := more(MAX_BYTES):
         if text.endswith(b"\n"):
             return True
     return False
@@ -156,5 +156,5 @@ class Records:
         """
         if isinstance(record, Failure):
             self._failed_cells += cell_count(record.knobs)
-            if self._failed_cells > MOST_CELLS:
-                raise RecordError(f"the failures contain more than {MOST_CELLS} configurations")
+            if self._failed_cells > MAX_CELLS:
+                raise RecordError(f"the failures contain more than {MAX_CELLS} configurations")

@@ -14,7 +14,7 @@ from octant.failure import Refusal
 from octant.launch.copies import remove_tree
 from octant.untrusted import read_text
 
-MOST_BYTES = 4096
+MAX_BYTES = 4096
 _ELSEWHERE = re.compile(r"octant-[0-9a-f]{16}")
 """Unique names, which contain process and time."""
 
@@ -39,7 +39,7 @@ def progress_of(records: Path, launch: str) -> Reached | None:
     """Return the progress of the launch with this key; `None` if its kernel reports none."""
     try:
         with path_of(records).open("rb") as file:
-            progress = _PROGRESS.decode(file.read(MOST_BYTES))
+            progress = _PROGRESS.decode(file.read(MAX_BYTES))
     except (OSError, msgspec.DecodeError, RecursionError):
         return None
     return progress if progress.launch == launch else None

@@ -22,10 +22,10 @@ from octant.store.environment import recorded
 from octant.tile import DeclaredScreen, NamedFigure
 
 FORMAT = 2
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Of an asked.json."""
 
-MOST_CELLS = 300_000
+MAX_CELLS = 300_000
 """Of all launches of a run: thirty launches of as many as one may have."""
 
 Seed = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
@@ -277,8 +277,8 @@ def check_cells(count: int) -> None:
     Raises:
         ValueError: more than anybody measures.
     """
-    if count > MOST_CELLS:
-        raise ValueError(f"it requests more than {MOST_CELLS} configurations")
+    if count > MAX_CELLS:
+        raise ValueError(f"it requests more than {MAX_CELLS} configurations")
 
 
 def start_line(planned: Planned, was_asked: bool) -> str:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from octant.study.question import Study
 
 _FINDINGS = "octant catalogue findings"
-MOST_LAUNCHES = 20_000  # of one study, about six hours at one second each
+MAX_LAUNCHES = 20_000  # of one study, about six hours at one second each
 
 
 def problems(study: Study) -> Iterator[Problem]:
@@ -277,8 +277,8 @@ def _size_problems(study: Study) -> Iterator[Problem]:
     launches = combinations * len(study.measures) * study.repeats
     if study.source == "model":  # a value is computed for every point of an axis
         launches = combinations * sum(len(one.axis.values) if one.axis else 1 for one in study.measures.values())
-    if launches > MOST_LAUNCHES:
-        yield "factors", f"{launches:,} launches exceed the maximum of {MOST_LAUNCHES:,}; list some [[combinations]]"
+    if launches > MAX_LAUNCHES:
+        yield "factors", f"{launches:,} launches exceed the maximum of {MAX_LAUNCHES:,}; list some [[combinations]]"
     twice = [name for name, count in Counter(map(str, cells(study))).items() if count > 1]
     if twice:
         yield "factors", f"several combinations have the name {twice[0]!r}; rename a level"

@@ -13,7 +13,7 @@ from octant.study import checks, kinds
 from octant.study.old_names import replace_old_names
 from octant.study.question import Study
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Maximum size of a study file."""
 
 
@@ -68,7 +68,7 @@ def source_text(name: str) -> tuple[str, str]:
     if not untrusted.exists(path):
         why = "neither a file nor a study that comes with Octant"
         raise StudyError(f"cannot find the study {name!r} ({why}); {suggestion(name, names(), 'octant study list')}")
-    return path.stem, untrusted.read_text(path, "study", MOST_BYTES)
+    return path.stem, untrusted.read_text(path, "study", MAX_BYTES)
 
 
 def parse(text: str, name: str, stored: bool = False) -> Study:

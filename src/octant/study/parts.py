@@ -23,7 +23,7 @@ Finite = Annotated[float, Meta(ge=-1e300, le=1e300)]
 Positive = Annotated[float, Meta(gt=0, le=1e300)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 Problem: TypeAlias = tuple[str, str]  # (key, what is wrong with it)
-MOST_POINTS = 1000  # along an axis
+MAX_POINTS = 1000  # along an axis
 OF_A_LAUNCH = ("ranks", "threads", "fill")
 """Facts that differ from launch to launch."""
 _SAMPLE = dict.fromkeys(facts.FACTS, 2**40) | {"memory": 2**60}
@@ -49,7 +49,7 @@ class MeasureAxis(InputTable, frozen=True):
     """
 
     knob: str
-    values: Annotated[tuple[str, ...], Meta(min_length=1, max_length=MOST_POINTS)]
+    values: Annotated[tuple[str, ...], Meta(min_length=1, max_length=MAX_POINTS)]
     unit: str = ""
 
     def label(self, value: str) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from octant.study.values import Better, Bounded, StudyValue, StudyValues
 
 Status: TypeAlias = Literal["holds", "does not hold", "undecided", "cannot be tested here"]
-MOST = 1000
+MAX_ADDED_LAUNCHES = 1000
 
 
 @dataclass(frozen=True)
@@ -192,11 +192,11 @@ def launches_needed(here: Bounded, bar: Bar, launches: int, least: int = LEAST_R
         if here.low <= edge <= here.high:
             gap = abs(here.middle - edge)
             reach = here.high - here.middle if edge > here.middle else here.middle - here.low
-            if reach >= gap * MOST:
+            if reach >= gap * MAX_ADDED_LAUNCHES:
                 return None
             wanted = max(wanted, math.ceil(launches * (reach / gap) ** 2))
     more = max(wanted, launches + 1) - launches
-    return more if more <= MOST else None
+    return more if more <= MAX_ADDED_LAUNCHES else None
 
 
 def caveats_text(effects: Iterable[Effect]) -> str:

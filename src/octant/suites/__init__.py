@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from octant.metric import Metric
     from octant.registry import Entries
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 MAX_REQUESTS = 10_000
 Repeats = Annotated[int, Meta(ge=1, le=1000)]
 
@@ -75,7 +75,7 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
     repeats: Repeats = LAUNCHES  # launches of requests in the table
     curve_repeats: Repeats = CURVE_LAUNCHES  # launches of curves
     answer: SuiteAnswer = SuiteAnswer()
-    tiles: Annotated[tuple[SuiteTile, ...], Meta(max_length=tile.MOST)] = ()
+    tiles: Annotated[tuple[SuiteTile, ...], Meta(max_length=tile.MAX_TILES)] = ()
     requests: Annotated[tuple[SuiteRequest, ...], Meta(min_length=1, max_length=MAX_REQUESTS)]
 
     def __post_init__(self) -> None:
@@ -149,7 +149,7 @@ def _text(name: str) -> str:
         raise SuiteError(
             f"cannot find the suite {name!r} (no suite or file has this name); {suggestion(name, names())}"
         )
-    return untrusted.read_text(path, "suite", MOST_BYTES)
+    return untrusted.read_text(path, "suite", MAX_BYTES)
 
 
 def requests(

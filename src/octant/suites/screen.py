@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Pick = Literal["first", "last", "best"]
 _FIELD = re.compile(r"\{([^{}]*)\}")
-_MOST = 300  # characters of a text
-Text = Annotated[str, Meta(max_length=_MOST)]
+_MAX_TEXT_LENGTH = 300  # characters of a text
+Text = Annotated[str, Meta(max_length=_MAX_TEXT_LENGTH)]
 
 
 def _template(names: str) -> Any:
@@ -79,7 +79,7 @@ class SuiteTile(InputTable, frozen=True):
     kind: Literal["figure", "time lost", "balance"] = "figure"
     bar: Literal["none", "limit", "comparison", "parts"] = "none"
     compared: SuiteComparison | None = None
-    also: Annotated[tuple[SuiteAlso, ...], Meta(max_length=tile.MOST_ALSO)] = ()
+    also: Annotated[tuple[SuiteAlso, ...], Meta(max_length=tile.MAX_ADDITIONAL_VALUES)] = ()
     missing: Mapping[str, Text] = {}  # text by requirement that is not met; "": any other reason
 
 
@@ -87,7 +87,7 @@ class SuiteAnswer(InputTable, frozen=True):
     """Sentence above the tiles."""
 
     subject: TextOfCores = ""
-    says: Annotated[tuple[Text, ...], Meta(max_length=tile.MOST)] = ()
+    says: Annotated[tuple[Text, ...], Meta(max_length=tile.MAX_TILES)] = ()
     besides: Text = ""
 
 

@@ -18,7 +18,7 @@ from octant.store import Store, imported
 from reports import report_of
 
 FORMAT = "text"
-MOST_BYTES = foreign.MOST_BYTES
+MAX_BYTES = foreign.MAX_BYTES
 REFUSES = (Refusal,)
 SHOWN = 1000
 """Points of the largest run that is shown: more take a second for a good reason."""

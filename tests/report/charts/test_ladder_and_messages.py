@@ -291,7 +291,7 @@ def test_lines_of_several_places_are_told_apart_by_them() -> None:
 
 
 def test_over_a_thousand_points_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curve, "MOST_MARKS", 3)
+    monkeypatch.setattr(curve, "MAX_MARKS", 3)
     assert "each pixel column has minimum, median and maximum" in halo_curve([1, 2, 4, 8]).caption
 
 

@@ -104,8 +104,8 @@ def test_phases_in_which_ranks_wait_are_grey_and_large_parts_have_their_share() 
 
 
 def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figure_curves, "MOST_LINES", 1)
-    monkeypatch.setattr(curve, "MOST_POINTS", 5)
+    monkeypatch.setattr(figure_curves, "MAX_LINES", 1)
+    monkeypatch.setattr(curve, "MAX_POINTS", 5)
     picture = latency_curve()
     lines = [series for series in picture.panels[0].series if series.kind == "curve"]
     assert [len(line.x) for line in lines] == [17]
@@ -125,7 +125,7 @@ def latency_curve(*each: str) -> Picture:
 def test_more_lines_than_can_be_told_apart_stand_in_several_panels_over_one_axis(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(figure_curves, "MOST_SERIES", 1)
+    monkeypatch.setattr(figure_curves, "MAX_SERIES", 1)
     first, second = latency_curve().panels
     assert (first.x, first.y) == (second.x, second.y)
     assert [[one.name for one in panel.series if one.kind == "curve"] for panel in (first, second)] == [

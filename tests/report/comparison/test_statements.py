@@ -15,7 +15,7 @@ from fake_summary import fake_summary
 from made_comparisons import LOUD, MIXED, QUIET, STEPS, comparison_of, of_values
 from octant.analysis.compare import Comparisons, compare
 from octant.report.charts.bars.ratios import RatioRow, ratio_axis, ratio_ticks, ratios
-from octant.report.charts.picture import MOST_BARS
+from octant.report.charts.picture import MAX_BARS
 from octant.report.comparison import statements
 from octant.report.comparison import text as comparison
 from octant.stats.paired import LEAST_ROUNDS
@@ -178,15 +178,15 @@ def test_only_what_is_undecided_asks_for_rounds() -> None:
     assert more.title == "1 figure needs more rounds"
     needed = next(verdict.needed for verdict in unclear.verdicts if verdict.needed)
     assert f"needs about {needed} for 3 %" in more.body
-    assert more.lines[0].startswith(f"octant compare --rounds {statements.MOST_ROUNDS} ")
+    assert more.lines[0].startswith(f"octant compare --rounds {statements.MAX_ROUNDS} ")
     assert gate.body == "Stops early at 8 and 12 rounds; Holm over 2 figures."
     assert statements.steps(decided)[0].body == "Stops early at 4, 6, 8 and 12 rounds; Holm over 1 figure."
 
 
 def test_a_line_with_fewer_rounds_than_are_needed_says_so() -> None:
     (more, _) = statements.steps(comparison_of((1.0, LOUD)))
-    assert int(more.body.split("about ")[1].split()[0]) > statements.MOST_ROUNDS
-    assert more.body.endswith(f" The command measures {statements.MOST_ROUNDS}, the maximum proposed at once.")
+    assert int(more.body.split("about ")[1].split()[0]) > statements.MAX_ROUNDS
+    assert more.body.endswith(f" The command measures {statements.MAX_ROUNDS}, the maximum proposed at once.")
 
 
 def test_after_a_gate_no_gate_is_proposed_but_more_rounds_of_it() -> None:
@@ -291,9 +291,9 @@ def test_could_have_found_stands_on_both_sides_and_outside_nothing() -> None:
 def test_five_hundred_rows_are_folded_to_the_first_and_all_stand_in_the_table() -> None:
     rows = [row(f"figure {n}", 1 + n / 1000) for n in range(500)]
     picture = ratios(rows, 0.03, ("r", "f", "v"))
-    assert len(picture.panels[0].y.ticks) == MOST_BARS
+    assert len(picture.panels[0].y.ticks) == MAX_BARS
     assert len(picture.rows) == 500
-    assert f"Of 500 rows, {MOST_BARS} are drawn" in picture.caption
+    assert f"Of 500 rows, {MAX_BARS} are drawn" in picture.caption
 
 
 def test_control_characters_of_names_reach_no_terminal() -> None:

@@ -237,7 +237,7 @@ def test_samples_beyond_the_budget_are_thinned_and_the_page_says_so(monkeypatch:
     summary = summary_of(fake_run())
     whole = run_page.pack(summary.figures)
     size = sum(map(len, whole.figures))
-    monkeypatch.setattr(run_page, "MOST_BYTES", 2 * size // 3)
+    monkeypatch.setattr(run_page, "MAX_BYTES", 2 * size // 3)
     made = run_page.render(report_of(summary))
     held = embedded(made)["figures"]
     assert size / 2 < len(packed_samples(made)) <= 2 * size / 3
@@ -253,7 +253,7 @@ def test_samples_beyond_the_budget_are_thinned_and_the_page_says_so(monkeypatch:
 def test_what_is_large_is_packed() -> None:
     """A quick evaluation has 0.25 MB of drawings, tables and JSON, so half a megabyte leaves as much for samples."""
     made = run_page.render(report_of(summary_of(fake_run())))
-    assert run_page.MOST_BYTES <= 250_000
+    assert run_page.MAX_BYTES <= 250_000
     for words in ("Requested and actual settings", "Quantiles of", "<h3>Launches</h3>"):
         assert words not in made
         assert words in embedded(made)["details"]["0"]
@@ -271,7 +271,7 @@ def test_all_samples_are_read_again_where_they_are_asked_for(tmp_path: Path) -> 
 
 def test_a_page_lists_what_can_be_read_and_says_how_much_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     summary = summary_of(fake_run())
-    monkeypatch.setattr(run_page, "MOST_FIGURES", 20)
+    monkeypatch.setattr(run_page, "MAX_FIGURES", 20)
     made = run_page.render(report_of(summary))
     assert len(rows(made)) + len(rows(embedded(made)["further"], embedded(made)["details"])) == 20
     assert f"20 of {len(summary.figures)} figures are listed" in made

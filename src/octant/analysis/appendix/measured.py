@@ -23,7 +23,7 @@ from octant.record import Point
 from octant.request import canonical
 from octant.store import Store, StoredRun
 
-MOST_RUNS = 50
+MAX_RUNS = 50
 """Maximum number of runs of a machine that are read, the newest first."""
 _BEYOND = 4
 """Multiple of the cache capacity beyond which loads are from memory."""
@@ -37,7 +37,7 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
         return side
     entries = dict(side.entries)
     wanted = [spec for spec in row_specs() if spec.measure]
-    for run in islice(_runs(where, side.machine), MOST_RUNS):
+    for run in islice(_runs(where, side.machine), MAX_RUNS):
         for spec in wanted:
             key = spec.group, spec.name
             found = _entry(spec, run, side.machine)

@@ -20,7 +20,7 @@ QUICK_RANK_BYTES = 192 << 20
 """Bytes of the matrix per rank in a quick run: vectors and tables exceed the share of a core in the caches."""
 QUICK_SHARE = 0.125
 """Largest share of memory in a quick run."""
-MOST_PAIRS = 28
+MAX_PAIRS = 28
 """Largest number of pairs of ranks that are measured one after the other: all pairs of eight ranks."""
 _PRIMES = (2, 3, 5)
 
@@ -112,7 +112,7 @@ class HpccSizes(requests.Sizes):
     def pairs(self) -> str:
         """Pairs of ranks that are measured one after the other; of many pairs, a regular selection as in HPCC."""
         every = [(a, b) for a in range(min(self.ranks, 1000)) for b in range(a + 1, min(self.ranks, 1000))]
-        stride = -(-len(every) // MOST_PAIRS) or 1
+        stride = -(-len(every) // MAX_PAIRS) or 1
         return ",".join(f"{a}+{b}" for a, b in every[::stride])
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from octant.launchers import MOST_RANKS, LauncherReading, _command, _line, _reading, _words
+from octant.launchers import MAX_RANKS, LauncherReading, _command, _line, _reading, _words
 from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
@@ -24,7 +24,7 @@ def rank_count(given: _words.ParsedOptions) -> int | None:
         ValueError: it is no number.
     """
     number = given.last("n", "np", "c")
-    return None if number is None else _line.read_integer("-n", number, MOST_RANKS)
+    return None if number is None else _line.read_integer("-n", number, MAX_RANKS)
 
 
 def binding_option(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     JobSize,
     LaunchCommand,
     LauncherReading,
@@ -160,7 +160,7 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
         ValueError: a number that depends on the hosts.
     """
     several = command.has("hosts", "f", "hosts-group", "ppn", "rr") or "I_MPI_HYDRA_HOST_FILE" in command.variables
-    ranks = command.number("n", most=MOST_RANKS if several else _line.MOST_RANKS)
+    ranks = command.number("n", most=MAX_RANKS if several else _line.MAX_RANKS)
     each = 1 if command.has("rr") else command.number("ppn")
     stated = command.variables.get("I_MPI_PERHOST", "")
     if each is None and stated.isdigit():
@@ -212,7 +212,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     number = given.last("n")
-    ranks = None if number is None else _line.read_integer("-n", number, MOST_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MAX_RANKS)
     passed = (values for name, values in given.all_values if name in ("env", "genv"))
     variables = {**environment, **dict("=".join(values).split("=", 1) for values in passed)}
     if variables.get("I_MPI_PIN", "1") in pinning.OFF:

@@ -11,7 +11,7 @@ from pathlib import Path
 from octant.build import mpiexec
 from octant.failure import Refusal
 from octant.launchers import (
-    MOST_RANKS,
+    MAX_RANKS,
     Job,
     JobSize,
     LaunchCommand,
@@ -66,7 +66,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     try:
         _masks_of(masks, node)
     except ValueError as error:
-        why = _UNCOUNTED if len(sets) <= _line.MOST_RANKS else str(error)
+        why = _UNCOUNTED if len(sets) <= _line.MAX_RANKS else str(error)
         return Syntax((), False, (why, *cannot, *_writing.page_remarks(request)))
     named = _named_options(sets, request, topology, node)
     lines = [
@@ -377,8 +377,8 @@ def _rank_count(given: _words.ParsedOptions, environment: Mapping[str, str]) -> 
     """
     number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
     if number is not None:
-        return _line.read_integer("-n", number, MOST_RANKS)
+        return _line.read_integer("-n", number, MAX_RANKS)
     nodes, each = given.last("nodes"), given.last("ntasks-per-node")
     if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
         return None
-    return _line.read_integer("-N", nodes, MOST_RANKS) * _line.read_integer("--ntasks-per-node", each, MOST_RANKS)
+    return _line.read_integer("-N", nodes, MAX_RANKS) * _line.read_integer("--ntasks-per-node", each, MAX_RANKS)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from octant.launchers import _line
 from octant.launchers._words import ParsedOptions
 from octant.launchers.slurm.step_masks import Bind, Node, SrunStep
-from octant.placement.request import MOST_OF_TORUS
+from octant.placement.request import MAX_TORUS_THREADS
 
 _VARIABLES = {
     "ntasks": ("SLURM_NTASKS", "SLURM_NPROCS"), "nodes": ("SLURM_JOB_NUM_NODES",),
@@ -60,7 +60,7 @@ class SrunOptions:
         """Return the value of an option from any source."""
         return self.line(name) or self.inherited(name)
 
-    def number(self, name: str, most: int = _line.MOST_RANKS) -> int | None:
+    def number(self, name: str, most: int = _line.MAX_RANKS) -> int | None:
         """Return the same as a number.
 
         Raises:
@@ -153,8 +153,8 @@ def _counts(
 ) -> tuple[int, int, int]:
     """Return the numbers of nodes and tasks, and the limit of tasks by node, 0: none."""
     stated, hosts = srun.value("nodes"), _hosts(srun)
-    nodes = max(hosts, _line.read_integer("-N", (stated or "1").partition("-")[0], MOST_OF_TORUS))
-    tasks, per_node = srun.number("ntasks", MOST_OF_TORUS), srun.number("ntasks-per-node")
+    nodes = max(hosts, _line.read_integer("-N", (stated or "1").partition("-")[0], MAX_TORUS_THREADS))
+    tasks, per_node = srun.number("ntasks", MAX_TORUS_THREADS), srun.number("ntasks-per-node")
     if tasks is not None and per_node is not None and stated is None and not hosts:
         nodes = -(-tasks // per_node)  # of the job that srun creates
     if tasks is not None:
@@ -173,7 +173,7 @@ def _counts(
         )
     else:
         tasks = nodes
-    return nodes, _line.read_integer("-n", str(tasks), MOST_OF_TORUS), per_node or 0
+    return nodes, _line.read_integer("-n", str(tasks), MAX_TORUS_THREADS), per_node or 0
 
 
 def _hosts(srun: SrunOptions) -> int:
@@ -193,7 +193,7 @@ def _hosts(srun: SrunOptions) -> int:
             hosts *= sum(_line.read_integer("-w", high or low, 10**9, 0) - _line.read_integer("-w", low, 10**9, 0) + 1
                         for low, _, high in ends)  # fmt: skip
         count += hosts
-    return _line.read_integer("-w", str(count), MOST_OF_TORUS, 0)
+    return _line.read_integer("-w", str(count), MAX_TORUS_THREADS, 0)
 
 
 def _distribution(srun: SrunOptions) -> tuple[tuple[str, str], int, bool]:
@@ -208,7 +208,7 @@ def _distribution(srun: SrunOptions) -> tuple[tuple[str, str], int, bool]:
     if value.lower().startswith("plane"):
         _, equals, size = value.partition("=")
         stated = size if equals else srun.variables.get("SLURM_DIST_PLANESIZE", "")
-        return ("", ""), _line.read_integer("-m plane", stated, MOST_OF_TORUS), False
+        return ("", ""), _line.read_integer("-m plane", stated, MAX_TORUS_THREADS), False
     shape, _, flag = value.partition(",")
     words = shape.lower().split(":")
     if shape.lower() in ("pack", "nopack"):
@@ -333,8 +333,8 @@ def _expanded(kind: str, text: str) -> tuple[str, ...]:
         if entry.startswith("0x") and not kind.startswith("mask"):
             entry = str(int(entry, 16))
         repeat = _line.read_integer(kind, count) if times else 1
-        if len(found) + repeat > _line.MOST_RANKS:
-            raise ValueError(f"cannot read {kind}: it has more than {_line.MOST_RANKS} entries; reduce the list")
+        if len(found) + repeat > _line.MAX_RANKS:
+            raise ValueError(f"cannot read {kind}: it has more than {_line.MAX_RANKS} entries; reduce the list")
         found += [entry] * repeat
     return tuple(found)
 

@@ -9,7 +9,7 @@ hardware threads of a core side by side.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.launchers._line import MOST_RANKS
+from octant.launchers._line import MAX_RANKS
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_mask
 
@@ -120,9 +120,9 @@ def compute_masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSet
     if settings.cores_are_cpus:
         step = replace(step, job_threads_per_core=1, bind=replace(step.bind, one_thread=True))
     tasks = _tasks_of_first_node(node, step)
-    if tasks > MOST_RANKS:
+    if tasks > MAX_RANKS:
         raise ValueError(
-            f"cannot place {tasks} tasks on one node (more than {MOST_RANKS} tasks); reduce the number of tasks"
+            f"cannot place {tasks} tasks on one node (more than {MAX_RANKS} tasks); reduce the number of tasks"
         )
     cores = _cores_of_step(node, step, tasks)
     usable = frozenset(core * node.threads + thread for core in cores for thread in range(node.threads))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from octant.failure import suggestion
 from octant.machine import CpuSet
-from octant.machine.cpusets import MOST_CPUS, MOST_HERE, cpus_text, parse_cpus
+from octant.machine.cpusets import MAX_CPUS, MAX_MACHINE_CPUS, cpus_text, parse_cpus
 from octant.units import parse_bytes
 from octant.untrusted import DEEPEST
 
@@ -26,7 +26,7 @@ _LEVEL = re.compile(r"(\[?)\s*([A-Za-z0-9]+)(?::([0-9]{1,9}))?\s*(?:\(([^)]*)\))
 _CORE_TYPES = {"efficiency": "IntelAtom", "performance": "IntelCore"}
 """Kinds of cores, the slower first, and their names in hwloc."""
 _LONGEST = 1 << 16
-MOST_NODES = 1024
+MAX_NODES = 1024
 """Maximum number of NUMA nodes that Linux supports (NODES_SHIFT)."""
 
 
@@ -97,10 +97,10 @@ def parse_description(text: str) -> Description:
         raise ValueError(f"{text.strip()!r} is not a topology: the last level must be pu, as in 'core:4 pu:2'")
     total = math.prod(level.count for level in tree)
     nodes = math.prod(max(level.count, 1) for level in levels)
-    if not 0 < total <= MOST_HERE or nodes > MOST_CPUS:
-        raise ValueError(f"the topology has {total} hardware threads; 1 to {MOST_HERE} are supported")
-    if (count := _numa_nodes(levels)) > MOST_NODES:
-        raise ValueError(f"the topology has {count} NUMA nodes; Linux supports at most {MOST_NODES}")
+    if not 0 < total <= MAX_MACHINE_CPUS or nodes > MAX_CPUS:
+        raise ValueError(f"the topology has {total} hardware threads; 1 to {MAX_MACHINE_CPUS} are supported")
+    if (count := _numa_nodes(levels)) > MAX_NODES:
+        raise ValueError(f"the topology has {count} NUMA nodes; Linux supports at most {MAX_NODES}")
     _check_indexes(tree, total)
     allowed = parse_cpus(extra["allowed"]) if "allowed" in extra else None
     return Description("".join(level.text() for level in levels), allowed, dict(_kinds(extra.get("kinds", ""))))
@@ -146,7 +146,7 @@ def _check_indexes(tree: list[_Level], total: int) -> None:
         raise ValueError(f"indexes has {text.count(':') + 1} loops; at most {DEEPEST} are supported")
     if re.fullmatch("[0-9]{1,5}(,[0-9]{1,5})*", text):
         numbers = [int(number) for number in text.split(",")]
-        right = len(numbers) == len(set(numbers)) == total and max(numbers) < MOST_CPUS
+        right = len(numbers) == len(set(numbers)) == total and max(numbers) < MAX_CPUS
     elif "*" in text:
         pairs = [re.fullmatch(r"[0-9]{1,9}\*([0-9]{1,9})", part) for part in text.split(":")]
         right = all(pairs) and math.prod(int(pair[1]) for pair in pairs if pair) == total

@@ -17,14 +17,14 @@ from octant.machine import (
     Processor,
     Topology,
 )  # fmt: skip
-from octant.machine.cpusets import MOST_CPUS, MOST_HERE, parse_mask
+from octant.machine.cpusets import MAX_CPUS, MAX_MACHINE_CPUS, parse_mask
 from octant.machine.kinds import classify
 from octant.untrusted import DEEPEST
 
 _DOCTYPE = re.compile(r"<!DOCTYPE\s+topology\s+SYSTEM\s+\"hwloc[0-9]*\.dtd\"\s*>")
 _CACHE = re.compile(r"L([1-9])(i?)Cache")
 _WORDS = re.compile(r"(0x)?[0-9a-fA-F]{0,8}(,(0x)?[0-9a-fA-F]{0,8})*")
-_MOST_BYTES = 1 << 60
+_MAX_BYTES = 1 << 60
 """Maximum size of a cache or a NUMA node."""
 _KINDS: dict[str, CacheKind] = {"0": "unified", "1": "data", "2": "instruction"}
 _MIB, _NS = (float(1 << 20), "B/s"), (1e-9, "s")
@@ -118,8 +118,8 @@ def _topology(root: ET.Element) -> Topology:
         )
     objects = list(_objects(machine, ()))
     threads, places = _by_number(objects, "PU"), _by_number(objects, "NUMANode")
-    if not 0 < len(threads) <= MOST_HERE:
-        found = f"it has {len(threads)} hardware threads; 1 to {MOST_HERE} are supported"
+    if not 0 < len(threads) <= MAX_MACHINE_CPUS:
+        found = f"it has {len(threads)} hardware threads; 1 to {MAX_MACHINE_CPUS} are supported"
         raise ValueError(f"cannot read the topology: {found}; {_REMEDY}")
     online = frozenset(threads)
     side_caches = [
@@ -163,7 +163,7 @@ def _by_number(objects: Iterable[tuple[ET.Element, _Above]], kind: str) -> dict[
 
 
 def _os_index(item: ET.Element) -> int:
-    return _number(item, "os_index", MOST_CPUS - 1)
+    return _number(item, "os_index", MAX_CPUS - 1)
 
 
 def _node(number: int, item: ET.Element, above: _Above, side_caches: Iterable[ET.Element]) -> NumaNode:
@@ -172,8 +172,8 @@ def _node(number: int, item: ET.Element, above: _Above, side_caches: Iterable[ET
     # On Knights Landing, hwloc describes the part of the MCDRAM that caches DRAM as an L3 cache.
     caches = [one for one in above if one.get("type") == "MemCache"]
     caches += [one for one in side_caches if kind != "MCDRAM" and number in _numbers(one.get("nodeset"))]
-    sides = tuple(_number(one, "cache_size", _MOST_BYTES) or None for one in caches)
-    memory = _number(item, "local_memory", _MOST_BYTES) or None
+    sides = tuple(_number(one, "cache_size", _MAX_BYTES) or None for one in caches)
+    memory = _number(item, "local_memory", _MAX_BYTES) or None
     return NumaNode(number, _numbers(item.get("cpuset")), memory, (), kind, sides)
 
 
@@ -181,7 +181,7 @@ def _cache(item: ET.Element, online: CpuSet) -> Cache | None:
     match, cpus = _CACHE.fullmatch(item.get("type", "")), _numbers(item.get("cpuset")) & online
     if match is None or item.get("subtype") == _SIDE_CACHE:
         return None
-    size, line = (_number(item, key, _MOST_BYTES) or None for key in ("cache_size", "cache_linesize"))
+    size, line = (_number(item, key, _MAX_BYTES) or None for key in ("cache_size", "cache_linesize"))
     kind = "instruction" if match[2] else _KINDS.get(item.get("cache_type", "0"), "unified")
     ways = re.fullmatch("[1-9][0-9]{0,8}", item.get("cache_associativity", "0"))  # 0: not known, -1: fully associative
     return Cache(int(match[1]), kind, size, line, cpus, int(ways[0]) if ways else None) if cpus else None
@@ -241,7 +241,7 @@ def _attributes(root: ET.Element, objects: Mapping[str | None, ET.Element]) -> I
                 continue
             initiator = objects.get(value.get("initiator_obj_gp_index", ""))
             mask = value.get("initiator_cpuset") or (None if initiator is None else initiator.get("cpuset"))
-            amount = _number(value, "value", _MOST_BYTES) * scale
+            amount = _number(value, "value", _MAX_BYTES) * scale
             yield MemoryAttribute(name, _os_index(node), amount, unit, _numbers(mask) if mask else None)
 
 

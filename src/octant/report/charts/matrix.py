@@ -24,12 +24,12 @@ from octant.request import EFFORT
 from octant.workload import Matrix
 
 LEAST_PAIRS = 3
-MOST_PANELS = 4
-MOST_RANKS = 256
-MOST_GROUPS = 32
+MAX_PANELS = 4
+MAX_RANKS = 256
+MAX_GROUPS = 32
 BORDERS = ("package", "numa", "l3", "core")
 """Units whose groups are separated by lines, if they are few enough."""
-MOST_NAMED = 5
+MAX_NAMED = 5
 """Pairs that are named in the picture; the table has all."""
 FAR = 3.5
 """Modified z-score from which a pair is far from the others (Iglewicz and Hoaglin, 1993)."""
@@ -68,7 +68,7 @@ class _Pairs:
     def borders(self) -> list[tuple[float, Role]]:
         """The places between reported groups, if these are not too many to be seen; between cores grey."""
         reported = self.clusters.reported if self.clusters else {}
-        few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MOST_GROUPS]
+        few = [unit for unit in BORDERS if unit in reported and len(reported[unit]) <= MAX_GROUPS]
         borders: list[tuple[float, Role]] = []
         for i, pair in enumerate(pairwise(self.order)):
             apart = [unit for unit in few if any(len(group & {*pair}) == 1 for group in reported[unit])]
@@ -96,14 +96,14 @@ def matrix(cells: MeasuredCells, shown: Matrix) -> Picture | None:
     workload = cells.workload
     metric = workload.metric(shown.y)
     every = [one for one in _by_knobs(cells, shown.y) if len(one.values) >= LEAST_PAIRS]
-    drawn = [one for one in thin(every, MOST_PANELS) if len(one.order) <= MOST_RANKS]
+    drawn = [one for one in thin(every, MAX_PANELS) if len(one.order) <= MAX_RANKS]
     if not drawn:
         return None
     of_ranks, who = drawn[0].topology is None, f"{drawn[0].who}s"
     title = shown.title or f"{metric.name.capitalize()} of {workload.name} by pairs of {who}"
     texts = picture_texts(
         "matrix", workload=workload, metric=metric, of_ranks=of_ranks, far=FAR, least=LEAST_FAR, drawn=drawn,
-        title=title, span=_span, units=UNITS, groups_text=groups_text, named=MOST_NAMED, kept=len(drawn),
+        title=title, span=_span, units=UNITS, groups_text=groups_text, named=MAX_NAMED, kept=len(drawn),
         total=len(every),
     )  # fmt: skip
     return Picture(
@@ -172,7 +172,7 @@ def _panel(one: _Pairs, metric: Metric) -> Panel:
             series.append(ChartSeries("", "line", x, y, role=role, names="none"))
     if far := one.far:
         xs, ys = (tuple(map(float, side)) for side in zip(*far, strict=True))
-        names = tuple(_pair_text(pair) if n < MOST_NAMED else "" for n, pair in enumerate(far))
+        names = tuple(_pair_text(pair) if n < MAX_NAMED else "" for n, pair in enumerate(far))
         title = "far from the others"
         series.append(ChartSeries(title, "points", xs, ys, labels=names, role="ink", marker="diamond", names="points"))
     return Panel(axis, axis, tuple(series), title=one.name, height=1.5)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
-MOST_POINTS, MOST_BARS = 200, 40
+MAX_POINTS, MAX_BARS = 200, 40
 """More points in a line or bars are not distinguishable: they are thinned, see the caption."""
 Item = TypeVar("Item")
 

@@ -11,7 +11,7 @@ ZERO_BYTES = 0.5
 WIDE = 20
 """Rates and times that differ by at least this factor are on a logarithmic axis."""
 
-MOST_SIZES = 10
+MAX_SIZES = 10
 
 
 def si_ticks(unit: str) -> Callable[[float], str]:
@@ -76,6 +76,6 @@ def size_ticks(xs: Sequence[float]) -> tuple[tuple[float, str], ...]:
     if not positive:
         return zero
     first, last = math.floor(math.log2(positive[0])), math.ceil(math.log2(positive[-1]))
-    step = next(step for step in (1, 2, 3, 4, 5, 10) if (last - first) / step < MOST_SIZES or step == 10)
+    step = next(step for step in (1, 2, 3, 4, 5, 10) if (last - first) / step < MAX_SIZES or step == 10)
     ticks = [2.0**power for power in range(math.ceil(math.log2(positive[0])), last + 1, step)]
     return (*zero, *((tick, units.bytes_text(tick)) for tick in ticks))

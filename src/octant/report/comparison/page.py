@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from octant.analysis.compare import Comparisons
 
-MOST_ROWS = 12
+MAX_ROWS = 12
 """Rows of a table before the rest is folded."""
 
 
@@ -45,7 +45,7 @@ def render(found: Comparisons) -> str:
         apart=[(statements.name(one), statements.why(one), one.lost) for one in [*notable, *alone]],
         absent=absent_workloads(found.before, found.after),
         caveats=[(statements.name(one), statements.why(one)) for one in statements.ordered(found) if one.why],
-        most=MOST_ROWS,
+        most=MAX_ROWS,
     )
 
 

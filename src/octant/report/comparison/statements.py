@@ -45,16 +45,16 @@ COUNTED: tuple[Word, ...] = (
     "slower", "faster", "differs", "equivalent", "no difference detected", "undecided", "insufficient data",
     "not comparable",
 )  # fmt: skip
-MOST_ROUNDS = 24
+MAX_ROUNDS = 24
 """Rounds that are proposed at once: more are seldom worth their time on a machine that others use."""
-MOST_IN_ANSWER = 3
+MAX_IN_ANSWER = 3
 """Sentences on cells of two programs that make the answer; of more cells it counts the verdicts."""
-MOST_OF_PROGRAMS = 1000
+MAX_OF_PROGRAMS = 1000
 """Rounds of two programs that are proposed at once."""
 GATES_ROUNDS = max(OBRIEN_FLEMING_THRESHOLDS)
 ALIKE = 0.05
 """Shares of lost time of the two sides that differ by no more than this are said to be alike."""
-MOST_SENTENCES = 12
+MAX_SENTENCES = 12
 """Configurations of two programs with a sentence each; for more, the counts give the verdicts."""
 SAME_RUN = "A and B are the same run: the ratios only show the width of the intervals."
 _TEXTS = Sentences("octant.report.comparison", "comparison")
@@ -107,7 +107,7 @@ def answer(found: Comparisons) -> str:
     """Return the comparison in two sentences: what is faster and slower, and the smallest detectable difference."""
     if found.before.run.id == found.after.run.id:
         return SAME_RUN
-    if 0 < len(programs := program_sentences(found)) <= MOST_IN_ANSWER:
+    if 0 < len(programs := program_sentences(found)) <= MAX_IN_ANSWER:
         return " ".join(programs)
     if not found.compared:
         measured = [sorted({clean(request.subject.name) for request in run.requests}) for run in found.runs]
@@ -172,8 +172,8 @@ def program_sentences(found: Comparisons) -> list[str]:
     texts = [
         f"{f'{clean(one.figure.title)}: ' * several}{_program_sentence(one, found)}." for one in found.figures
     ] or [f"{text}." for text in _missing(found)]  # fmt: skip
-    more = len(texts) - MOST_SENTENCES
-    return texts if more <= 0 else [*texts[:MOST_SENTENCES], f"{counted(more, 'more comparison')} below."]
+    more = len(texts) - MAX_SENTENCES
+    return texts if more <= 0 else [*texts[:MAX_SENTENCES], f"{counted(more, 'more comparison')} below."]
 
 
 def round_seconds(found: Comparisons) -> float | None:
@@ -280,9 +280,9 @@ def _more_rounds(found: Comparisons) -> tuple[RunFinding, ...]:
     open_ones = [verdict for verdict in found.verdicts if verdict.needed]
     if not open_ones:
         return ()
-    most, at_once = max(verdict.needed or 0 for verdict in open_ones), MOST_ROUNDS
+    most, at_once = max(verdict.needed or 0 for verdict in open_ones), MAX_ROUNDS
     if found.of_programs and (round_s := round_seconds(found)):  # programs are limited by time
-        at_once = max(MOST_ROUNDS, min(MOST_OF_PROGRAMS, int(SENSIBLE_S / round_s)))
+        at_once = max(MAX_ROUNDS, min(MAX_OF_PROGRAMS, int(SENSIBLE_S / round_s)))
     rounds = min(max(most, found.rounds + 1), max(at_once, 2 * found.rounds))
     title = f"{counted(len(open_ones), 'figure')} need{'s' * (len(open_ones) == 1)} more rounds"
     body = _TEXTS.line("more_rounds", len(open_ones), most, percent(found.margin), rounds)

@@ -20,7 +20,7 @@ _RELATIONS = {"same-purpose": "same purpose", "platform-only": "platform only"}
 _PLACES = {"administrator": " (administrator)", "program": " (in the program)"}
 _LABEL = 15  # columns of labels, with the gap after them
 _NARROW = 80  # with fewer columns, texts continue under the labels
-_MOST_FULL = 2  # kinds of entries that are shown in full even if none has the requested name
+_MAX_FULL = 2  # kinds of entries that are shown in full even if none has the requested name
 
 
 def found_text(word: str, found: Sequence[Setting], width: int) -> str:
@@ -36,7 +36,7 @@ def found_text(word: str, found: Sequence[Setting], width: int) -> str:
     groups: dict[tuple[str, str], list[Setting]] = {}
     for setting in shown:
         groups.setdefault((setting.name, setting.reason), []).append(setting)
-    if not named and len(groups) > _MOST_FULL:
+    if not named and len(groups) > _MAX_FULL:
         return _list_text(name, found, width)
     others = [other for other in names_of(found) if other not in names_of(shown)]
     further = f"{name} also finds: {'; '.join(others)}" if others and len(plain(name)) > 1 else ""

@@ -27,10 +27,10 @@ _KINDS = {
     "word": "one of these words", "list": "a list", "text": "text",
 }  # fmt: skip
 _SOURCES = {"listing": "listed by {}, {}", "run": "launched: {}, {}", "manual": "documentation: {}, {}"}
-_MOST_LISTED = 24
+_MAX_LISTED = 24
 INFERRED = "Meaning and form of the values are inferred from the name; no document that describes it was read."
 _NUMBER_OF_RANKS = ("-n", "--ntasks")  # options that the line has already
-_MOST_COUNTERPARTS = 3  # of one library
+_MAX_COUNTERPARTS = 3  # of one library
 
 
 def current_text(word: str, inventory: Inventory | None, width: int) -> str:
@@ -52,11 +52,11 @@ def words_text(phrase: str, width: int) -> str:
     number = counted(len(found), "setting")
     head = f"{number} of current libraries {verb} {phrase!r}, or words of the same meaning, in {where}:"
     rows = [("with Octant", neutral_text(one.name)) for one in neutral.settings() if has_words(one.name, phrase)]
-    for held in found[:_MOST_LISTED]:
+    for held in found[:_MAX_LISTED]:
         title = held.library.title + " (removed)" * bool(held.setting.gone())
         inferred = " (Inferred from the name.)" * held.setting.inferred
         rows.append((held.variable, f"{held.setting.meaning}{inferred} ({title})"))
-    more = len(found) - _MOST_LISTED
+    more = len(found) - _MAX_LISTED
     last = [f"  … and {more} more; give further words."] if more > 0 else []
     return "\n".join([paragraph(head, width, rest=""), *(row(*one, width) for one in rows), *last])
 
@@ -168,7 +168,7 @@ def _purpose_rows(found: SettingMatch) -> list[tuple[str, str]]:
     held = purpose(found)
     rows = [("" if number else "with Octant", neutral_text(name)) for number, name in enumerate(held.neutral)]
     for number, (title, names) in enumerate(held.names.items()):
-        more = f" and {len(names) - _MOST_COUNTERPARTS} more (--json)" if len(names) > _MOST_COUNTERPARTS else ""
-        listed = ", ".join(tuple(names)[:_MOST_COUNTERPARTS])
+        more = f" and {len(names) - _MAX_COUNTERPARTS} more (--json)" if len(names) > _MAX_COUNTERPARTS else ""
+        listed = ", ".join(tuple(names)[:_MAX_COUNTERPARTS])
         rows.append(("" if number else "counterparts", f"{title}: {listed}{more}"))
     return rows

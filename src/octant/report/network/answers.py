@@ -23,7 +23,7 @@ from octant.units import percent_text, si_text
 
 CALIBRATED = "*"
 """Mark of a published point with which the model was calibrated."""
-_MOST_CAUSES = 8
+_MAX_CAUSES = 8
 
 
 def plain(value: object) -> Any:
@@ -106,7 +106,7 @@ def answer_text(answer: Prediction) -> str:
 
 def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> str:
     """Return an answer with the sources of the load on its tightest link, and the gain from faster links."""
-    causes = [(percent_text(one.part), one.relation, one.hop, one.job) for one in explanation.causes[:_MOST_CAUSES]]
+    causes = [(percent_text(one.part), one.relation, one.hop, one.job) for one in explanation.causes[:_MAX_CAUSES]]
     rows = [(one.link_class, f"{one.elasticity:.2f}", f"× {one.rate_if_doubled:.3g}") for one in gains]
     return fill(
         "network/answers", "explanation", e=explanation, answer=answer_text(explanation.answer),

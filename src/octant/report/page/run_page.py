@@ -27,9 +27,9 @@ from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
 from octant.store import files
 
-MOST_FIGURES = 1000
+MAX_FIGURES = 1000
 """Most figures that have a row on a page."""
-MOST_BYTES = 110_000
+MAX_BYTES = 110_000
 """Budget of deflated samples on a page, so that the page of a quick evaluation has less than 0.5 MB."""
 _FIRST_GUESS = 2.1  # bytes of a page that one sample takes
 
@@ -79,7 +79,7 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
 def listed_figures(summary: Summary) -> list[Figure]:
     """Return the figures of the page in the order of the run; points of curves are omitted first."""
     first = sorted(enumerate(summary.figures), key=lambda one: (not one[1].wrong, not one[1].show.table))
-    return [figure for _, figure in sorted(first[:MOST_FIGURES], key=lambda one: one[0])]
+    return [figure for _, figure in sorted(first[:MAX_FIGURES], key=lambda one: one[0])]
 
 
 def _row_functions(summary: Summary) -> dict[str, Any]:
@@ -150,20 +150,20 @@ class PackedSamples:
 
 
 def pack(figures: Sequence[Figure], every: bool = False, clean: Clean = str) -> PackedSamples:
-    """Pack the samples of these figures into at most `MOST_BYTES`; `every`: all samples, read again from the store.
+    """Pack the samples of these figures into at most `MAX_BYTES`; `every`: all samples, read again from the store.
 
     Raises:
         RecordError: the samples of a point can no longer be read.
     """
     launches = [launch for figure in figures for launch in figure.launches]
     total, held = sum(launch.count for launch in launches), sum(len(launch.samples) for launch in launches)
-    share, before = 1.0 if every else min(1.0, MOST_BYTES / _FIRST_GUESS / (held or 1)), 0
+    share, before = 1.0 if every else min(1.0, MAX_BYTES / _FIRST_GUESS / (held or 1)), 0
     while True:
         made = [_packed(figure, share, every, clean) for figure in figures]
         size = sum(len(text) for text, _ in made)
-        if every or size <= MOST_BYTES or size == before:  # two samples per launch remain in any case
+        if every or size <= MAX_BYTES or size == before:  # two samples per launch remain in any case
             return PackedSamples(tuple(text for text, _ in made), sum(kept for _, kept in made), total)
-        share, before = 0.95 * share * MOST_BYTES / size, size
+        share, before = 0.95 * share * MAX_BYTES / size, size
 
 
 def _packed(figure: Figure, share: float, every: bool, clean: Clean) -> tuple[str, int]:

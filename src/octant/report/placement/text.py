@@ -8,7 +8,7 @@ from octant.placement.draw import as_text as drawing
 from octant.report.tables.layout import text_table
 from octant.report.terminal import render, screen_columns
 
-MOST_DRAWN = 2048
+MAX_DRAWN = 2048
 """Maximum number of hardware threads of a drawing."""
 
 
@@ -26,8 +26,8 @@ def as_text(answer: Translation) -> str:
     columns = (">rank", *(["node and position"] * torus), "hardware threads", "per thread", "NUMA nodes of memory")
     width = max(screen_columns(80), 60)
     cpus = len(answer.topology.cpus)
-    drawn = f"(not drawn: {cpus} hardware threads, more than {MOST_DRAWN})"
-    if cpus <= MOST_DRAWN:
+    drawn = f"(not drawn: {cpus} hardware threads, more than {MAX_DRAWN})"
+    if cpus <= MAX_DRAWN:
         drawn = render(drawing(answer.topology, answer.placement, width))
     return "\n\n".join([head, drawn, text_table(columns, rows)])
 

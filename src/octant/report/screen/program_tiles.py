@@ -16,7 +16,7 @@ from octant.analysis.lost import queue_bound
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
-from octant.analysis.sessions import MOST
+from octant.analysis.sessions import MAX_HISTORY_RUNS
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.machine import codec
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     TileOf = Callable[[DeclaredTile, Figure], Tile]
 
-_MOST_RANKS = 8  # masks that a tile names
+_MAX_RANKS = 8  # masks that a tile names
 _TEXTS = Sentences("octant.report.screen", "tiles")
 
 
@@ -213,8 +213,8 @@ class ProgramTiles:
         if occupied.huge_share is not None:
             also.append(f"{claims.percent(occupied.huge_share)} on huge pages")
         if ranks > 1 and len(masks) > 1:
-            more = ", …" * (len(masks) > _MOST_RANKS)
-            also.append(f"bound to {', '.join(masks[:_MOST_RANKS])}{more}")
+            more = ", …" * (len(masks) > _MAX_RANKS)
+            also.append(f"bound to {', '.join(masks[:_MAX_RANKS])}{more}")
         if not occupied.threads:
             return Tile(name, what, missing="it ended before its threads were looked at")
         number, unit = counted(occupied.threads, "thread").split(" ", 1)
@@ -232,7 +232,7 @@ def last_run_texts(summary: Summary, figures: Sequence[Figure]) -> dict[int, str
     try:
         for run in _earlier(store, summary.run):
             if any(run.identity_of(point).same_quantity in wanted for point in run.points):
-                history = occasions_in(lambda: itertools.islice(store.runs_like(summary.run), MOST))
+                history = occasions_in(lambda: itertools.islice(store.runs_like(summary.run), MAX_HISTORY_RUNS))
                 found = compare(summarise(run), summary, curves=True, history=history)
                 short = run.id[:15]  # if it is unique
                 name = short if sum(one.startswith(short) for one in store.ids()) == 1 else run.id
@@ -283,6 +283,6 @@ def _earlier(store: Store, run: StoredRun) -> Iterator[StoredRun]:
         if row.fingerprint == machine and row.started < run.started and row.id != run.id and not row.refused
     ]
     alike = [row.id for row in rows if row.title == run.title][:1]
-    newest = [row.id for row in rows[:MOST]]
-    stop = newest.index(alike[0]) + 1 if alike and alike[0] in newest else MOST
+    newest = [row.id for row in rows[:MAX_HISTORY_RUNS]]
+    stop = newest.index(alike[0]) + 1 if alike and alike[0] in newest else MAX_HISTORY_RUNS
     yield from (store.read(name) for name in dict.fromkeys([*newest[:stop], *alike]))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from octant.report.screen.answer import Tile
     from octant.stats.grades import GradeName
 
-MOST_SENTENCES = 2
+MAX_SENTENCES = 2
 _NAMED = 3  # figures that a row names
 _TEXTS = Sentences("octant.report.screen", "reliability")
 
@@ -86,7 +86,7 @@ def _sentences(summary: Summary, tiles: Sequence[Tile], lost: Mapping[str, Any] 
         lost=lost,
         launches=(numbers[0], numbers[-1]) if numbers else (),
     )
-    return " ".join(lines[:MOST_SENTENCES])
+    return " ".join(lines[:MAX_SENTENCES])
 
 
 def _table_figures(summary: Summary) -> list[Figure]:

@@ -29,9 +29,9 @@ STYLES: dict[GradeName, str] = {
 }  # fmt: skip
 LEAST_DETAILS = 32
 """Columns of the details of tiles; in a narrower terminal they are below the value."""
-MOST_DETAILS = 3
+MAX_DETAILS = 3
 """Lines of details of a tile."""
-MOST_BODY = 2
+MAX_BODY = 2
 """Lines of the text of a finding; that of a wrong result is complete."""
 SHORT = 24
 """Characters of a phrase that is not divided at the end of a line."""
@@ -94,7 +94,7 @@ def _sign(tile: Tile) -> str:
 
 def _details(tile: Tile, width: int) -> str:
     phrases = [clean(one).replace(" ", NARROW) if len(one) <= SHORT else clean(one) for one in tile.details]
-    return _fitting(phrases, "; ", width, MOST_DETAILS)
+    return _fitting(phrases, "; ", width, MAX_DETAILS)
 
 
 def _fitting(texts: list[str], between: str, width: int, most: int) -> str:
@@ -146,7 +146,7 @@ def _to_do(first: FirstScreen, width: int) -> list[Text]:
 
 def _body(one: RunFinding, width: int) -> list[Text]:
     sentences = re.split(r"(?<=[.;]) (?=\S)", clean(one.body))
-    fitting = " ".join(sentences) if one.kind == "wrong" else _fitting(sentences, " ", width - 3, MOST_BODY)
+    fitting = " ".join(sentences) if one.kind == "wrong" else _fitting(sentences, " ", width - 3, MAX_BODY)
     text = re.sub(";$", ".", fitting)
     return [Text(f"   {line}") for line in textwrap.wrap(text, width - 3)]
 

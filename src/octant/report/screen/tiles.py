@@ -25,7 +25,7 @@ from octant.report.sentences import Sentences
 from octant.stats import Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
-from octant.tile import MOST, MOST_ALSO, DeclaredTile
+from octant.tile import MAX_ADDITIONAL_VALUES, MAX_TILES, DeclaredTile
 from octant.units import unbroken
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _TEXTS = Sentences("octant.report.screen", "tiles")
-_MOST_LEVELS = 3
+_MAX_LEVELS = 3
 _UNUSABLE = ("not measurable", "wrong")
 """Grades of figures that the headline omits, and that have no share of a limit."""
 
@@ -98,7 +98,7 @@ def _headlines(summary: Summary) -> list[Figure]:
     """Return at most six figures of the table: the first of each workload, then the others, in the order of the run."""
     rows = [figure for figure in summary.figures if figure.show.table or figure.wrong] or list(summary.figures)
     first = {figure.workload.name: id(figure) for figure in reversed(rows)}
-    chosen = sorted(rows, key=lambda figure: first[figure.workload.name] != id(figure))[:MOST]
+    chosen = sorted(rows, key=lambda figure: first[figure.workload.name] != id(figure))[:MAX_TILES]
     return [figure for figure in rows if any(figure is one for one in chosen)]
 
 
@@ -268,7 +268,7 @@ def balance_tile(summary: Summary, declared: DeclaredTile) -> Tile | None:
         declared.name, declared.what, interval=f"{name}: {interval} of {worst.ratio.number} paired launches",
         grade=GRADE_NAMES[grade], reasons=tuple(one.text for one in caveats),
         strip=replace(strip, ends=(least, greatest)),
-        also=tuple(f"{short} {claims.percent(ratio)}" for short, ratio in also[:MOST_ALSO]),
+        also=tuple(f"{short} {claims.percent(ratio)}" for short, ratio in also[:MAX_ADDITIONAL_VALUES]),
         figure=place_of(summary, worst.figure),
         of=_TEXTS.line("balance", worst, sum(one.proven for one in balances), len(balances), name),
     )  # fmt: skip
@@ -286,7 +286,7 @@ def levels_text(summary: Summary, named: NamedFigure) -> str:
         return ""
     curve, metric = found
     seen = [one for one in curve.plateaus if one.beyond]
-    levels = [f"{one.name} {claims.quantity(one.value, metric.unit)}" for one in seen[:_MOST_LEVELS]]
+    levels = [f"{one.name} {claims.quantity(one.value, metric.unit)}" for one in seen[:_MAX_LEVELS]]
     last = ladders.missing_text(curve, metric, max(curve.sizes, default=0))
     return "; ".join(filter(None, [", ".join(levels), last]))
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from octant.study.values import Place
     from octant.study.verdict import FindingVerdict
 
-MOST_LAUNCHES = 60
+MAX_LAUNCHES = 60
 """Launches of each configuration that are proposed at once."""
-MOST_ADOPTED = 3
+MAX_ADOPTED = 3
 """Settings that are proposed, in the order of `adopted_settings`."""
 NOTHING_OPEN = "No setting needs a change, and every finding has its verdict."
 LOST = ("lost time", "stolen time")
@@ -73,7 +73,7 @@ def _adopt(outcome: Outcome) -> Iterator[RunFinding]:
     settings: dict[tuple[str, ...], list[Adopted]] = {}
     for one in adopted_settings(outcome):
         settings.setdefault(one.place[0].levels, []).append(one)
-    for levels, (first, *more) in list(settings.items())[:MOST_ADOPTED]:
+    for levels, (first, *more) in list(settings.items())[:MAX_ADOPTED]:
         lost, gain = costs(outcome, levels), Gain.of(outcome, first.place)
         others = [*(Gain.of(outcome, one.place) for one in more), *lost[1:]]
         axis = outcome.study.measures[first.place[0].measure].axis
@@ -127,7 +127,7 @@ def _more_launches(outcome: Outcome) -> Iterator[RunFinding]:
     needed = [one.more_launches for one in undecided if one.more_launches]
     needed = needed if undecided else [max(1, (one.needed or 0) - have) for one in unclear]
     target = have + max(needed, default=have)
-    repeats = min(target, max(MOST_LAUNCHES, 2 * have))
+    repeats = min(target, max(MAX_LAUNCHES, 2 * have))
     lines = (f"{_run_line(outcome)} --repeats {repeats}",)
     known = target if needed else 0
     yield _step("launches", "launches", lines, open=len(undecided), needed=known, repeats=repeats)

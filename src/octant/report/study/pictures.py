@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from octant import catalogue, units
 from octant.report.charts.bars.ratios import ratio_axis
 from octant.report.charts.curves.curve import value_axis
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Note, Panel, Picture
+from octant.report.charts.picture import MAX_BARS, Axis, ChartSeries, Column, Mark, Note, Panel, Picture
 from octant.report.charts.ticks import ZERO_BYTES, even_ticks, places, size_ticks
 from octant.report.study.rows import (
     UNSURE_RATIOS,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _WIDE_AXIS = 100  # ratio of its ends from which on an axis of counts is logarithmic
 WIDEST = 64.0
 """Largest gain, or reciprocal of a gain, that extends the axis."""
-_MOST_MACHINES = 24  # characters of their names over a column
+_MAX_MACHINES = 24  # characters of their names over a column
 _Ends: TypeAlias = tuple[float, float, float]
 _ORIGIN: _Ends = (1.0, 1.0, 1.0)
 
@@ -69,7 +69,7 @@ def pictures(outcome: Outcome) -> list[Picture]:
 def gains(outcome: Outcome, measure: str) -> Picture:
     """Return each configuration relative to the baseline of its machine: ● here with its interval, ◇ published."""
     every = _rows(outcome, measure)
-    rows = every[:MOST_BARS]
+    rows = every[:MAX_BARS]
     unit, source = quantities(outcome.study)[measure].unit, _source(outcome)
     ours, there = [row.ours for row in rows], [row.there for row in rows]
     claim = "95 % interval" if outcome.run else "the model's own bounds"
@@ -85,7 +85,7 @@ def gains(outcome: Outcome, measure: str) -> Picture:
     published = [row.place.published for row in rows]
     if any(published):
         names = machines_there(outcome, measure)
-        title = f"{names}, published" if len(names) <= _MOST_MACHINES else "published"
+        title = f"{names}, published" if len(names) <= _MAX_MACHINES else "published"
         columns.append(Column(title, tuple(units.si_text(one.value, unit) if one else "–" for one in published)))
     panel = Panel(
         ratio_axis([ends for ends in (*ours, *there) if ends], WIDEST),

@@ -24,7 +24,7 @@ from elftools.elf.segments import NoteSegment
 from octant.runs.programs.launcher_line import program_name
 from octant.runs.programs.values import open_plain
 
-MOST_LIBRARIES = 400
+MAX_LIBRARIES = 400
 _CONFIGURATION = Path("/etc/ld.so.conf")
 _USUAL_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 _DIGITS = 16  # of a SHA-256
@@ -87,7 +87,7 @@ def libraries(program: Path, environment: Mapping[str, str], directory: Path) ->
         if "/" in name and (elf := _elf(directory / name)):
             yield Path(name).name, directory / name
             waiting.append((directory / name, elf))
-    while waiting and len(seen) < MOST_LIBRARIES:
+    while waiting and len(seen) < MAX_LIBRARIES:
         path, elf = waiting.pop(0)
         own = [one.replace("$ORIGIN", str(path.parent)).replace("${ORIGIN}", str(path.parent)) for one in elf.folders]
         folders = [*given, *own, *_configured(), *_USUAL_FOLDERS]
@@ -184,7 +184,7 @@ def _configured() -> tuple[str, ...]:
     """Return the library folders of /etc/ld.so.conf."""
     found: list[str] = []
     waiting = [str(_CONFIGURATION)]
-    while waiting and len(found) < MOST_LIBRARIES:
+    while waiting and len(found) < MAX_LIBRARIES:
         with contextlib.suppress(OSError):
             with open_plain(Path(waiting.pop(0))) as file:
                 text = file.read(_CHUNK_BYTES).decode(errors="replace")

@@ -194,8 +194,8 @@ def _file_check(check: ProgramCheck, number: int, answer: Answer, judged: CheckR
 def _store_baseline(number: int, path: Path, judged: CheckResults) -> None:
     """Store the file for later comparisons, or only its digest if it is too large."""
     with values.open_plain(path) as file:
-        content = file.read(kept.MOST_FILE_BYTES + 1)
-    if len(content) <= kept.MOST_FILE_BYTES:
+        content = file.read(kept.MAX_FILE_BYTES + 1)
+    if len(content) <= kept.MAX_FILE_BYTES:
         ending = "".join(one for one in path.suffix if one.isascii() and (one.isalnum() or one == "."))[:16]
         judged.files[f"{stored_name(number)}{ending}"] = content
     judged.notes[digest_note(number)] = digest_of(path)

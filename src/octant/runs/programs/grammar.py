@@ -22,7 +22,7 @@ MEASURED_VALUES = (
     "voluntary context switches", "involuntary context switches", "CPU utilisation", "cores used",
 )  # fmt: skip
 """Values that are measured for every program. Their names are reserved."""
-MOST_CHARACTERS = 2000
+MAX_CHARACTERS = 2000
 """Maximum length of a regular expression or of a path."""
 
 _NAME = r"[\w.\-/](?:[\w .\-/]{0,78}[\w.\-/])?"
@@ -174,7 +174,7 @@ def read_file(text: str, option: str) -> str:
     Raises:
         Refusal: it is empty, absolute, or outside the directory.
     """
-    if not text or len(text) > MOST_CHARACTERS or "\0" in text:
+    if not text or len(text) > MAX_CHARACTERS or "\0" in text:
         _refuse(text, option, "it is not a file name", f"--{option} result.dat")
     if not is_inside(text):
         why = "it is outside the working directory of the program"
@@ -208,8 +208,8 @@ def _brackets(text: str, inside: str) -> tuple[str, Better, str]:
 
 
 def _check_pattern(text: str, pattern: str) -> None:
-    if not pattern or len(pattern) > MOST_CHARACTERS:
-        why = f"a regular expression has 1 to {MOST_CHARACTERS} characters"
+    if not pattern or len(pattern) > MAX_CHARACTERS:
+        why = f"a regular expression has 1 to {MAX_CHARACTERS} characters"
         _refuse(text, "value", why, _VALUE_EXAMPLE)
     try:
         with warnings.catch_warnings():

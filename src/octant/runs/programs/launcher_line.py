@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from octant.request import Request, Subject
     from octant.runs.command_line import LaunchTarget
 
-MOST_OF_NAME = 80
+MAX_NAME_LENGTH = 80
 """Maximum number of characters of the name of a program."""
 _INTERPRETER = re.compile(
     r"(?:python|pypy)[\d.]*|lua[\d.]*|octave|php|perl[\d.]*|ruby|julia|Rscript|node|bash|sh|dash|zsh|ksh"
@@ -218,7 +218,7 @@ def program_name(words: Sequence[str]) -> str:
     name = os.path.basename(words[0])  # noqa: PTH119 - text
     if is_interpreter(words[0]) and "-c" not in words[1:2]:
         name = os.path.basename(_script(words)) or name  # noqa: PTH119 - text
-    return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MOST_OF_NAME] or "program"
+    return re.sub(r"[\x00-\x1f\x7f]", "?", name)[:MAX_NAME_LENGTH] or "program"
 
 
 def behind_wrappers(words: Sequence[str]) -> Sequence[str]:

@@ -12,7 +12,7 @@ from octant.runs.programs import grammar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-MOST_WORDS = 100_000
+MAX_WORDS = 100_000
 """Maximum number of arguments of a command line."""
 
 
@@ -62,7 +62,7 @@ class ProgramOptions:
         """
         if not command or not command[0]:
             raise Refusal("the command line after -- is missing; try octant run -- ./app", Exit.WRONG_WORD)
-        if len(command) > MOST_WORDS or any("\0" in word for word in command):
+        if len(command) > MAX_WORDS or any("\0" in word for word in command):
             why = "it is too long, or contains a null byte"
             raise Refusal(f"cannot run this command line ({why}); use a script instead", Exit.WRONG_WORD)
         checks, statuses = grammar.read_checks(self.check)

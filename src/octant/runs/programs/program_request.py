@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from octant.machine import Machine
     from octant.request import Subject
 
-MOST_CELLS = 10_000
+MAX_CELLS = 10_000
 """Maximum number of combinations of the values of a program's knobs."""
 RESERVED = frozenset({"seconds", "samples", "least", "precision", "groups"})
 """Names with another meaning in the analysis of workloads (measuring effort, and groups of ranks)."""
@@ -228,6 +228,6 @@ def read_knobs(words: Sequence[str], subject: Subject) -> dict[str, str]:
     if why := other_threads(subject, found):
         hint = "remove one of them, write OMP_NUM_THREADS={threads}, or rename the knob to t"
         raise Refusal(f"conflicting numbers of threads ({why}); {hint}", Exit.WRONG_WORD)
-    if (cells := cell_count(found)) > MOST_CELLS:
-        raise Refusal(f"{cells} combinations of values are too many (maximum: {MOST_CELLS}); use fewer values")
+    if (cells := cell_count(found)) > MAX_CELLS:
+        raise Refusal(f"{cells} combinations of values are too many (maximum: {MAX_CELLS}); use fewer values")
     return found

@@ -19,9 +19,9 @@ from octant.untrusted import InputTable
 
 Problem = tuple[str, str]
 """A key, and its error message: "cause; what to do"."""
-MOST_WORDS = 10_000
+MAX_WORDS = 10_000
 Word = Annotated[str, Meta(pattern=r"^[^\x00]*\Z", max_length=100_000)]
-Words = Annotated[tuple[Word, ...], Meta(min_length=1, max_length=MOST_WORDS)]
+Words = Annotated[tuple[Word, ...], Meta(min_length=1, max_length=MAX_WORDS)]
 
 
 class ValueTable(InputTable, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class ValueTable(InputTable, frozen=True, kw_only=True):
 class ProgramTable(InputTable, frozen=True, kw_only=True):
     """A program in a request of a file. The other keys require `command`."""
 
-    command: Annotated[tuple[Word, ...], Meta(max_length=MOST_WORDS)] = ()
+    command: Annotated[tuple[Word, ...], Meta(max_length=MAX_WORDS)] = ()
     environment: Mapping[str, Word] = {}
     input: Word = ""  # file for standard input
     fresh: bool = False  # each launch works in a copy of the directory

@@ -19,7 +19,7 @@ import regex
 from octant.program import STDERR, STDOUT, ProgramValue
 from octant.units import counted
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Number of bytes that are read of a source: half from its beginning and half from its end."""
 SEARCH_S = 5.0
 """Time limit of a search with a regular expression, in seconds."""
@@ -82,7 +82,7 @@ def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> 
     text, left_out = read_source(value.source, sources)
     if value.path:
         if left_out:
-            raise MissingValueError(f"{value.source} is larger than {MOST_BYTES >> 20} MiB; try a regular expression")
+            raise MissingValueError(f"{value.source} is larger than {MAX_BYTES >> 20} MiB; try a regular expression")
         found = _found_in_json(value.path, value.source, text)
     else:
         found = _last_match(value, text, sources, implied)
@@ -128,11 +128,11 @@ def read_source(source: str, sources: Sources) -> tuple[str, int]:
         with open_plain(path) as file:
             status = os.fstat(file.fileno())
             check_fresh(source, status.st_mtime, sources)
-            content, left_out = file.read(MOST_BYTES), 0
-            if status.st_size > MOST_BYTES:
-                left_out = status.st_size - MOST_BYTES
-                file.seek(-(MOST_BYTES // 2), os.SEEK_END)
-                content = content[: MOST_BYTES // 2] + b"\n" + file.read(MOST_BYTES // 2)
+            content, left_out = file.read(MAX_BYTES), 0
+            if status.st_size > MAX_BYTES:
+                left_out = status.st_size - MAX_BYTES
+                file.seek(-(MAX_BYTES // 2), os.SEEK_END)
+                content = content[: MAX_BYTES // 2] + b"\n" + file.read(MAX_BYTES // 2)
     except OSError as error:
         raise MissingValueError(missing_text(source, error)) from error
     return content.decode(errors="replace"), left_out

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from octant.analysis.balance import Balances, PlaceBalance
 from octant.analysis.names import short_name
 from octant.report import claims
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, thin
+from octant.report.charts.picture import MAX_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, thin
 from octant.report.charts.texts import picture_texts
 
 FEW = 4  # places that each have a mark and a name
@@ -19,7 +19,7 @@ def balance(measured: Balances) -> Picture | None:
     """Draw the figures whose lanes or ranks work alone at the same time; return `None` with a single place."""
     finest = {id(one.figure): one for one in reversed(measured.figures)}
     listed = [one for one in measured.figures if finest[id(one.figure)] is one]
-    rows = thin(listed, MOST_BARS)
+    rows = thin(listed, MAX_BARS)
     if not rows:
         return None
     most, worst = max(len(one.places) for one in rows), measured.worst

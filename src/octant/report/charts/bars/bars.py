@@ -18,7 +18,7 @@ from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, thin
+from octant.report.charts.picture import MAX_BARS, Axis, ChartSeries, Mark, Note, Panel, Picture, Role, thin
 from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import decades, even_ticks, si_ticks
 from octant.stats import Estimate, Interval
@@ -44,7 +44,7 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
     every = [one for cell in with_knob for one in [cells.figure(cell, shown.y)] if one and one.value]
     if len({figure.knobs[shown.x] for figure in every}) < 2:
         return None
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     labels, values = bar_labels(kept, shown.x), [figure.value for figure in kept if figure.value]
     is_open = tuple(figure.invalid for figure in kept)
     most = max(end for value in values for end in (value.middle, value.high)) or 1.0  # all may be 0
@@ -80,7 +80,7 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
     every = [(figure, parts) for figure in figures if (parts := own_times(cells.figure, figure, shown.phases))]
     if not every:
         return None
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     labels = bar_labels([figure for figure, _ in kept], shown.x)
     names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
     totals = [sum(parts.values()) for _, parts in kept]
@@ -140,7 +140,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     every = choices(cells.figures, shown.x)
     if not every:
         return None
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     costs = [one.cost for one in kept]
     most = max(end for cost in costs for end in (cost.middle, cost.high))
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
@@ -192,7 +192,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     ranks = sorted(times[USER].keys() & times[SYSTEM].keys())
     if len(ranks) < 2:
         return None
-    kept = thin(ranks, MOST_BARS)
+    kept = thin(ranks, MAX_BARS)
     places = tuple(map(float, range(len(kept))))
     series = tuple(
         ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")
@@ -240,7 +240,7 @@ def histogram(cells: MeasuredCells, shown: Histogram) -> Picture | None:
     """Draw the times of the figures of the table; return `None` without samples."""
     workload, figures = cells.workload, cells.figures
     every = [one for one in figures if one.show.table and one.value and one.launches[0].times.count]
-    kept = thin(every, curves.MOST_LINES)
+    kept = thin(every, curves.MAX_LINES)
     if not kept:
         return None
     times = list(map(_times, kept))

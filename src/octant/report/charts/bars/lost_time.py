@@ -10,7 +10,7 @@ from octant.analysis.lengths import EDGES_S, LaneTime, share_by_length
 from octant.analysis.names import short_name
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import MeasuredCells
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Mark, Panel, Picture, Role, Span, thin
+from octant.report.charts.picture import MAX_BARS, Axis, ChartSeries, Mark, Panel, Picture, Role, Span, thin
 from octant.report.charts.texts import thinned_text
 from octant.report.charts.ticks import even_ticks, si_ticks
 from octant.workload import LostTime
@@ -37,7 +37,7 @@ def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
     if not every:
         return None
     widest = max(every, key=lambda one: len(one.counted[0].lanes))
-    kept = thin(every, MOST_BARS)
+    kept = thin(every, MAX_BARS)
     lost = f"Under 0.1{claims.NARROW}%" if _is_silent(widest) else f"{_headline(widest)}{claims.NARROW}%"
     sentence = f"{lost} of the time was lost."
     how = "" if _is_silent(widest) else " Height is time, not the number of interruptions."

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from octant import units
-from octant.report.charts.picture import MOST_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
+from octant.report.charts.picture import MAX_BARS, Axis, ChartSeries, Column, Mark, Panel, Picture, Span, Tone, thin
 
 WIDEST = 8.0
 """The largest ratio, or reciprocal, on an axis; an arrow replaces what is beyond."""
@@ -48,8 +48,8 @@ def ratios(
         columns: titles of the columns.
     """
     drawn = list(rows)
-    if len(rows) > MOST_BARS:
-        drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MOST_BARS - _FIRST - _LAST), *rows[-_LAST:]]
+    if len(rows) > MAX_BARS:
+        drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MAX_BARS - _FIRST - _LAST), *rows[-_LAST:]]
     detectable = [1 + one.min_detectable_effect for one in drawn]
     x = ratio_axis([(one.low, one.middle, one.high) for one in drawn], near=detectable)
     (low, high), at = x.ends or (1.0, 1.0), tuple(map(float, range(len(drawn))))

@@ -18,8 +18,8 @@ from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
-from octant.report.charts.layout.series import MOST_MARKS
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
+from octant.report.charts.layout.series import MAX_MARKS
+from octant.report.charts.picture import MAX_POINTS, Axis, ChartSeries, Mark, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts, thinned_text
 from octant.report.charts.ticks import WIDE, decades, even_ticks, places, size_ticks, with_unit
 from octant.workload import Curve, Spread, Timeline
@@ -33,7 +33,7 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     workload, figures = cells.workload, cells.figures
     metric, x = workload.metric(shown.y), curves.curve_axis(workload, figures, shown.x, shown.along)
     every = curves.collect_curves(cells.figure, x, figures, shown.y, shown.each)
-    lines = thin(every, curves.MOST_LINES)
+    lines = thin(every, curves.MAX_LINES)
     xs = sorted({at for line in lines for at in line.xs})
     if not curves.has_curve(every) or (x.metric and shown.each and len(xs) == 1):  # nothing lies along it
         return None
@@ -43,8 +43,8 @@ def curve(cells: MeasuredCells, shown: Curve) -> Picture | None:
     ys += [y for one in models if one for y in one.y]
     across, upright = along_axis(x, xs), value_axis(metric.name, ys, metric.unit, log=True)
     panels = []
-    for first in range(0, len(lines), curves.MOST_SERIES):
-        group = lines[first : first + curves.MOST_SERIES]
+    for first in range(0, len(lines), curves.MAX_SERIES):
+        group = lines[first : first + curves.MAX_SERIES]
         drawn = curves.curve_series(group, xs, len(lines) > 1, across.log)
         panels.append(Panel(across, upright, (*drawn, *limits_of(group), *model_series(models[first:])), marks))
     words = [] if x.metric else [
@@ -102,8 +102,8 @@ def how_to_read(lines: Sequence[FigureCurve]) -> str:
     text = "Lines join medians" if most > 2 else "Marks are medians"
     text += "; small dots are launches" * any(len(figure.counted) > 1 for figure in figures)
     text += "; open marks are not measurable" * any(figure.invalid for figure in figures)
-    if most > MOST_MARKS:
-        text += f". Of more than {MOST_MARKS} points, each pixel column has minimum, median and maximum"
+    if most > MAX_MARKS:
+        text += f". Of more than {MAX_MARKS} points, each pixel column has minimum, median and maximum"
     return f"{text}. The table has the intervals."
 
 
@@ -165,7 +165,7 @@ def model_texts(
 
 def listed(line: FigureCurve) -> FigureCurve:
     """Return the points that a table lists: of many, evenly spaced ones."""
-    kept = thin(list(zip(line.xs, line.figures, strict=True)), MOST_POINTS)
+    kept = thin(list(zip(line.xs, line.figures, strict=True)), MAX_POINTS)
     return curves.FigureCurve(line.name, tuple(x for x, _ in kept), tuple(figure for _, figure in kept))
 
 
@@ -202,7 +202,7 @@ def spread(cells: MeasuredCells, shown: Spread) -> Picture | None:
     every = [band for band in _bands(cells, x, shown) if len(band[1]) > 1]
     if not every:
         return None
-    kept = thin(every, curves.MOST_SERIES)
+    kept = thin(every, curves.MAX_SERIES)
     xs = sorted({at for line, *_ in kept for at in line.xs})
     upright = value_axis(metric.name, [y for _, *ends in kept for end in ends for y in end], metric.unit, log=True)
     series, widest = [], []
@@ -252,7 +252,7 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
     metric = workload.metric(shown.y)
     listed = [one for cell in figures if cell.show.table for one in [cells.figure(cell, shown.y)] if one]
     every = [figure for figure in listed if figure.value and figure.launches and len(figure.launches[0].samples)]
-    kept = thin(every, curves.MOST_LINES)
+    kept = thin(every, curves.MAX_LINES)
     if not kept:
         return None
     series = tuple(map(_sample_series, kept))
@@ -264,7 +264,7 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
         rows.append((figure.title, figure.mode, str(launch.count), *(units.si_text(v, metric.unit, 4) for v in values)))
     return Picture(
         "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
-        f"{workload.summary}. The first launch of each figure. More than {MOST_POINTS} samples are drawn by minimum, "
+        f"{workload.summary}. The first launch of each figure. More than {MAX_POINTS} samples are drawn by minimum, "
         "median and maximum of equal parts." + thinned_text(len(kept), len(every), "figures"),
         (
             Panel(
@@ -281,10 +281,10 @@ def _sample_series(figure: Figure) -> ChartSeries:
     """Return a curve; of too many samples, minimum, median and maximum of equal parts."""
     launch = figure.launches[0]
     step = launch.count / len(launch.samples)  # the figure has evenly spaced samples
-    if len(launch.samples) <= MOST_POINTS:
+    if len(launch.samples) <= MAX_POINTS:
         xs = tuple(float(i * step) for i in range(len(launch.samples)))
         return ChartSeries(figure.name, "curve", xs, tuple(map(float, launch.samples)))
-    parts = np.array_split(launch.samples, MOST_POINTS)
+    parts = np.array_split(launch.samples, MAX_POINTS)
     begins = np.cumsum([0, *map(len, parts[:-1])])
     xs = tuple(float((begin + (len(one) - 1) / 2) * step) for begin, one in zip(begins, parts, strict=True))
     low, middle, high = (tuple(float(of(one)) for one in parts) for of in (np.min, np.median, np.max))

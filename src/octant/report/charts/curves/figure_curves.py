@@ -21,14 +21,14 @@ from octant.analysis.summary import Modelled, Summary
 from octant.limit import LEVELS, MEMORY, Threads, pattern
 from octant.machine import Machine
 from octant.metric import Metric
-from octant.report.charts.layout.series import MOST_MARKS
+from octant.report.charts.layout.series import MAX_MARKS
 from octant.report.charts.picture import ChartSeries, Role, thin
 from octant.request import effort_knobs
 from octant.workload import Ladder, Workload
 
 LEAST_POINTS = 3
 """Lines with fewer points are shown only if no line has so many."""
-MOST_SERIES, MOST_LINES = 4, 12
+MAX_SERIES, MAX_LINES = 4, 12
 """More curves in a panel are divided among several panels; more in a picture are thinned."""
 MetricOf: TypeAlias = "Callable[[Figure, str], Figure | None]"
 """Returns another metric of the cell of a headline figure, as `Summary.figure` does."""
@@ -188,7 +188,7 @@ def _series(line: FigureCurve, kind: Literal["curve", "points"], role: Role, nam
     dots = tuple((x, launch.value.middle) for x, launches in repeated for launch in launches)
     return ChartSeries(
         line.name, kind, line.xs, line.ys, role=role, names="end" if named else "none",
-        dots=dots if len(line.xs) <= MOST_MARKS else (), open=tuple(figure.invalid for figure in line.figures),
+        dots=dots if len(line.xs) <= MAX_MARKS else (), open=tuple(figure.invalid for figure in line.figures),
     )  # fmt: skip
 
 
@@ -360,7 +360,7 @@ def _ladder(
         return None
     sign = -1 if metric.better == "higher" else 1
     kept = sorted(
-        thin(lines, MOST_SERIES),
+        thin(lines, MAX_SERIES),
         key=lambda line: (not any(_holds(line, one) for one in in_tiles), -line.xs[-1], sign * line.ys[-1]),
     )
     curve = _curve_of(kept[0], summary.run.machine)

@@ -32,7 +32,7 @@ def messages(cells: MeasuredCells, shown: Messages) -> Picture | None:
     every = curves.collect_curves(cells.figure, x, figures, each=shown.each)
     if not curves.has_curve(every):
         return None
-    times = sorted(thin(every, curves.MOST_SERIES), key=lambda line: -len(line.xs))
+    times = sorted(thin(every, curves.MAX_SERIES), key=lambda line: -len(line.xs))
     named = {line.name: line for line in curves.collect_curves(cells.figure, x, figures, shown.rate, shown.each)}
     rates = [named[line.name] for line in times if line.name in named]
     xs = sorted({at for line in times for at in line.xs})

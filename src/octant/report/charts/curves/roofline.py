@@ -12,7 +12,7 @@ from octant.limit import MEMORY, Known
 from octant.machine import Machine
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import ROLES, Ladders
-from octant.report.charts.picture import MOST_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
+from octant.report.charts.picture import MAX_POINTS, Axis, ChartSeries, Note, Panel, Picture, Span, thin
 from octant.report.charts.texts import picture_texts
 from octant.report.charts.ticks import decades
 
@@ -39,7 +39,7 @@ def roofline(known: Known, figures: Sequence[Figure], ladders: Ladders) -> Pictu
     every = layouts(known, [figure for figure in figures if figure.show.table], ladders.extents)
     for roofs, under in [every[0], every[-1]] if len(every) > 1 else every:
         if kernels := list(filter(None, (kernel(roofs, figure, machine) for figure in under))):
-            panels.append(_Roofline(roofs, thin(kernels, MOST_POINTS), _cores(machine, roofs)))
+            panels.append(_Roofline(roofs, thin(kernels, MAX_POINTS), _cores(machine, roofs)))
     if not panels:
         return None
     x, y = _axes(panels)

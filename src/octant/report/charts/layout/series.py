@@ -12,7 +12,7 @@ from octant.report.charts.layout.scale import Scale, clipped, value_text
 from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, px
 from octant.report.charts.picture import ChartSeries, Panel, Picture
 
-MOST_MARKS = 1000
+MAX_MARKS = 1000
 """A series of more points is drawn by its minimum, median and maximum in each pixel column."""
 _PALEST = 0.12  # opacity of the palest cell
 _TITLED = 200  # a series of more marks has no titles at its marks
@@ -38,7 +38,7 @@ def draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x: 
         if series.kind == "band":
             ends = zip(series.x, series.low, series.high, strict=False)
             _area(sheet, [(x.at(a), y.held(low), y.held(high)) for a, low, high in ends if x.holds(a)])
-        if series.kind in ("curve", "points") and len(spots) > MOST_MARKS:
+        if series.kind in ("curve", "points") and len(spots) > MAX_MARKS:
             _columns(sheet, spots, look)
             return
         joined = len(series.x) > 1 if series.kind in ("line", "band") else len(series.x) > 2

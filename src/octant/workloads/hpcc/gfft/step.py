@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from octant.step import Part, Step
 
 NUMBER_BYTES = 16
-_MOST_LANES = 8  # numbers of the widest vector
+_MAX_LANES = 8  # numbers of the widest vector
 _CHUNK_BYTES, _MESSAGE_BYTES, _LEAST_CHUNKS = 2**19, 2**16, 9  # what `chunks=0` aims at
 _DEPTH = 3  # chunks under way
 _LINE = 64 // NUMBER_BYTES  # numbers of a line of the cache
@@ -46,7 +46,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
         "bytes_read": 2 * NUMBER_BYTES * n,
         "bytes_written": 2 * NUMBER_BYTES * n,
     }
-    scratch = 4 * _MOST_LANES * max(rows, columns) * 8 * ranks
+    scratch = 4 * _MAX_LANES * max(rows, columns) * 8 * ranks
     if knobs["transport"] == "shared":
         return Step(counts, scratch + NUMBER_BYTES * (2 * int(into.sum()) + int(out.sum())))
     asked = int(knobs["chunks"])
@@ -85,7 +85,7 @@ def rows_of(n: int, ranks: int) -> int:
     def cost(rows: int) -> float:
         columns = n // rows
         equal = rows % ranks == 0 and columns % ranks == 0
-        whole = equal and rows // ranks % _MOST_LANES == 0 and columns // ranks % _MOST_LANES == 0
+        whole = equal and rows // ranks % _MAX_LANES == 0 and columns // ranks % _MAX_LANES == 0
         away = abs(math.log2(float(rows) * float(rows) / float(n)))
         return away + (0 if equal else 8) + (0 if whole else 4) + (0.01 if rows > columns else 0)
 
@@ -112,9 +112,9 @@ def _boundaries(units: int | _Sizes, blocks: int, unit: int) -> _Sizes:
 
 
 def _split(lines: int, ranks: int) -> _Split:
-    equal = lines % (_MOST_LANES * ranks) == 0
-    many = lines % _MOST_LANES == 0 and lines >= 8 * _MOST_LANES * ranks
-    unit = _MOST_LANES if equal or (many and lines % ranks != 0) else 1
+    equal = lines % (_MAX_LANES * ranks) == 0
+    many = lines % _MAX_LANES == 0 and lines >= 8 * _MAX_LANES * ranks
+    unit = _MAX_LANES if equal or (many and lines % ranks != 0) else 1
     return _Split(unit, np.diff(_boundaries(lines // unit, ranks, unit)))
 
 

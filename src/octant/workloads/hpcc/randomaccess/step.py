@@ -16,7 +16,7 @@ from octant.step import Part, Step, squarest
 from octant.units import parse_bytes
 
 WORD_BYTES = 8
-MOST_AHEAD = 1024  # updates that HPC Challenge lets a process store
+MAX_AHEAD = 1024  # updates that HPC Challenge lets a process store
 _STREAMS = 128  # parts of the sequence; a batch is a multiple of it
 
 
@@ -40,7 +40,7 @@ def rounds_of(knobs: Mapping[str, str], ranks: int) -> UpdateRounds:
     words, per_word = words_of(knobs), int(knobs["updates"])
     sizes = words // ranks + (np.arange(ranks) < words % ranks)
     asked = -(-int(knobs["batch"]) // _STREAMS) * _STREAMS
-    batch = asked or MOST_AHEAD // (2 if knobs["algorithm"] == "halves" else 1)
+    batch = asked or MAX_AHEAD // (2 if knobs["algorithm"] == "halves" else 1)
     return UpdateRounds(sizes / words, per_word * words, batch, -(-per_word * int(sizes.max()) // batch))
 
 

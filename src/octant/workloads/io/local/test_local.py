@@ -205,7 +205,7 @@ def test_a_file_that_may_not_grow_is_a_refusal_of_io_uring_too(run_kernel: Kerne
 def test_threads_that_the_system_does_not_start_are_refused_and_the_sweep_goes_on(
     run_kernel: KernelRuns, tmp_path: Path, most: int
 ) -> None:
-    environment = preloaded(FEW_THREADS, tmp_path) | {"MOST_THREADS": str(most)}
+    environment = preloaded(FEW_THREADS, tmp_path) | {"MAX_THREADS": str(most)}
     done = run_kernel("io/local", "engine=threads,calls", "depth=16", *SHORT, environment=environment)
     assert done.code == Exit.NOT_SUPPORTED, done.stderr
     assert [failure.exit for failure in done.failures] == [Exit.NOT_SUPPORTED]

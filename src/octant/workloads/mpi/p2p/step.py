@@ -9,7 +9,7 @@ from octant.step import Part, Step
 from octant.units import parse_bytes
 
 _LINE = 64  # bytes that messages begin on
-_MOST_CHECKED = 8 << 20  # bytes of a window that are compared
+_MAX_CHECKED = 8 << 20  # bytes of a window that are compared
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def step(knobs: Mapping[str, str], ranks: int, _threads: int) -> Step:
     length, window, pattern = parse_bytes(knobs["bytes"]), int(knobs["window"]), knobs["pattern"]
     sent = _PATTERNS[pattern](ranks, window)
     stride = -(-length // _LINE) * _LINE + _LINE
-    places = min(window, max(2, _MOST_CHECKED // (length + _LINE))) if pattern in _WINDOWS else 2
+    places = min(window, max(2, _MAX_CHECKED // (length + _LINE))) if pattern in _WINDOWS else 2
     if knobs["buffers"] == "rotating":
         places = max(places, parse_bytes(knobs["rotation"]) // stride)
     counts = {"turns": sent.turns, "bytes_passed": sent.passed * length}

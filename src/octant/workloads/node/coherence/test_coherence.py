@@ -107,7 +107,7 @@ def test_a_thread_that_the_system_does_not_start_is_refused_and_the_sweep_goes_o
     run_kernel: KernelRuns, tmp_path: Path
 ) -> None:
     words = ("pattern=pairs,sharing,flush", "instruction=clflush", "bytes=64KiB", "seconds=0.02")
-    environment = preloaded(FEW_THREADS, tmp_path) | {"MOST_THREADS": "0"}
+    environment = preloaded(FEW_THREADS, tmp_path) | {"MAX_THREADS": "0"}
     done = run_kernel("node/coherence", *words, environment=environment)
     assert done.code == Exit.NOT_SUPPORTED, done.stderr
     refused = [failure.reason for failure in done.failures if "cannot start a thread" in failure.reason]

@@ -25,7 +25,7 @@ def footprint(_machine: Machine, point: Point) -> int:
 
 WHOLE = ("contiguous", "streams")
 """Patterns that use each cache line completely, once."""
-MOST_ALLOCATED = 1 / 4
+MAX_ALLOCATED = 1 / 4
 """Largest share of write-allocates in a figure that is a limit for others (that of triad); some CPUs avoid them."""
 MOVED = ("bytes_read", "bytes_written", "bytes_allocated", "bytes_unused")
 """Bytes that the source reads and writes, write-allocates, and unused parts of cache lines."""
@@ -42,7 +42,7 @@ def _in(level: Level) -> Provides:
 
     def holds(machine: Machine, point: Point) -> bool:
         lies_in = level_of(machine, point.hardware_threads, footprint(machine, point))
-        known = level == LEVELS[0] or point.count("bytes_allocated") <= MOST_ALLOCATED * point.count(*MOVED)
+        known = level == LEVELS[0] or point.count("bytes_allocated") <= MAX_ALLOCATED * point.count(*MOVED)
         return _uses_whole_lines(point) and lies_in == level and known
 
     return Provides(traffic_in(level), metric, holds)

@@ -11,8 +11,8 @@ from octant.units import parse_bytes
 
 _DOUBLE_BYTES, _INDEX_BYTES = 8, 4
 _LINE, _PAGE = 8, 512  # doubles
-_MOST_PIECE = 65_536  # doubles of a chunk
-_MOST_AHEAD = 512  # entries behind those of a list of pattern=gather
+_MAX_PIECE = 65_536  # doubles of a chunk
+_MAX_AHEAD = 512  # entries behind those of a list of pattern=gather
 _LOOPS: Mapping[str, tuple[int, int, int, int]] = {
     "load": (1, 0, 0, 1),
     "copy": (1, 1, 1, 0),
@@ -65,7 +65,7 @@ def _contiguous(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
     arrays = 1 if kernel == "update" else read + written
     parts = threads if knobs["data"] == "private" else 1
     elements = parse_bytes(knobs["bytes"]) // (_DOUBLE_BYTES * arrays * parts)
-    pieces = (elements - 1) // _MOST_PIECE + 1
+    pieces = (elements - 1) // _MAX_PIECE + 1
     small = max(64, elements // pieces // 64 * 64)
     length = pieces * small
     piece = length if store in ("libc", "rep") else small
@@ -86,7 +86,7 @@ def _contiguous(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
 def _strided(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
     stride = _doubles(knobs, "stride")
     loads = parse_bytes(knobs["bytes"]) // threads // (_DOUBLE_BYTES * stride)
-    pieces = (loads - 1) // _MOST_PIECE + 1
+    pieces = (loads - 1) // _MAX_PIECE + 1
     piece = loads // pieces // 8 * 8
     lines = min(piece, -(-piece * stride // _LINE))
     return _loads(piece, lines), _array(threads, pieces * piece * stride)
@@ -94,10 +94,10 @@ def _strided(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
 
 def _gather(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
     elements = parse_bytes(knobs["bytes"]) // threads // (_DOUBLE_BYTES + _INDEX_BYTES)
-    pieces = (elements - 1) // _MOST_PIECE + 1
+    pieces = (elements - 1) // _MAX_PIECE + 1
     piece = max(_PAGE, elements // pieces // _PAGE * _PAGE)
     length = pieces * piece
-    listed = (length + _MOST_AHEAD + _PAGE - 1) // _PAGE * _PAGE
+    listed = (length + _MAX_AHEAD + _PAGE - 1) // _PAGE * _PAGE
     counts = {"bytes_read": (_DOUBLE_BYTES + _INDEX_BYTES) * piece, "loads": piece, "flops": piece}
     return counts, _array(threads, length) + _INDEX_BYTES * listed * threads
 
@@ -105,7 +105,7 @@ def _gather(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
 def _streams(knobs: Mapping[str, str], threads: int) -> tuple[_Counts, int]:
     streams = int(knobs["streams"])
     elements = parse_bytes(knobs["bytes"]) // threads // _DOUBLE_BYTES // streams
-    pieces = (elements - 1) // (_MOST_PIECE // streams) + 1
+    pieces = (elements - 1) // (_MAX_PIECE // streams) + 1
     piece = elements // pieces // 64 * 64
     counts = {"bytes_read": _DOUBLE_BYTES * piece * streams, "flops": piece * streams}
     return counts, _array(threads, streams * (pieces * piece + 3 * _LINE))
