@@ -166,7 +166,7 @@ def summary(
 
 
 def table_text(summary: Summary, style: str = "imb", names: Sequence[str] = ()) -> str:
-    return mpi_tables.text(summary, BenchmarkArguments(tuple(names), own={"as": style}))
+    return mpi_tables.text(summary, BenchmarkArguments(tuple(names), own_options={"as": style}))
 
 
 def rows(text: str) -> list[list[str]]:

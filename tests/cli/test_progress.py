@@ -62,7 +62,7 @@ def test_programs_that_print_get_lines_on_a_terminal_too(
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     run = Store(tmp_path).create("q", machine(), [Request(Subject(command=("./app",)), show=Presentation("app"))])
-    with progress_of(run.remaining(), {}, shown=True) as observe:
+    with progress_of(run.remaining(), {}, shows_output=True) as observe:
         for elapsed_s in (0.0, 0.1):
             observe(LaunchStart(planned(run.launches[0], run.records), 0, run.records), elapsed_s)
     assert capsys.readouterr().err == "1 launch\n[1/1] app\n"

@@ -150,7 +150,7 @@ def test_benchmarks_print_what_is_not_stated(store: Store) -> None:
     pingpong = run_of(store, Table(PINGPONG, 1, sizes, {}, None), tool="imb")
     for style in ("imb", "osu", "octant"):
         assert "#processes = not stated" in benchmark_table.text(
-            pingpong, benchmarks()["mpi"], BenchmarkArguments(own={"as": style})
+            pingpong, benchmarks()["mpi"], BenchmarkArguments(own_options={"as": style})
         )
     (table,) = json.loads(benchmark_table.as_json(pingpong, benchmarks()["mpi"], BenchmarkArguments()))["tables"]
     assert (table["processes"], table["factor"]) == (None, None)

@@ -46,7 +46,7 @@ class BenchmarkOption:
 
     @property
     def key(self) -> str:
-        """Key of its value in `BenchmarkArguments.own`: `sizes`, or `quick` for `--quick/--full`."""
+        """Key of its value in `BenchmarkArguments.own_options`: `sizes`, or `quick` for `--quick/--full`."""
         return self.name.partition("/")[0].strip("-").replace("-", "_") if self.is_option else "words"
 
 
@@ -106,7 +106,7 @@ class BenchmarkArguments:
     hosts: str = ""
     link: str = ""
     mpi: tuple[str, ...] = ()
-    own: Mapping[str, str | bool] = field(default_factory=dict)  # values of the benchmark's own options, by key
+    own_options: Mapping[str, str | bool] = field(default_factory=dict)  # values of the benchmark's own options, by key
 
     @property
     def names(self) -> list[str]:
@@ -120,7 +120,7 @@ class BenchmarkArguments:
 
     def text(self, key: str) -> str:
         """Return the value of one of the benchmark's own options; "" if it is absent."""
-        return str(self.own.get(key, ""))
+        return str(self.own_options.get(key, ""))
 
 
 @dataclass(frozen=True)

@@ -51,23 +51,23 @@ class RequestedTests:
 
 
 def make_requests(
-    benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
+    benchmark: Benchmark, arguments: BenchmarkArguments, machine: Machine, _mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each test that can be measured; the remarks name the others.
 
     Raises:
         Refusal: an invalid size, or a mistake in `tests.toml`.
     """
-    hosts = host_names(chosen.hosts)
-    count = chosen.ranks or len(usable_cores(machine)) * max(1, len(hosts))
-    quick = bool(chosen.own.get("quick", True))
+    hosts = host_names(arguments.hosts)
+    count = arguments.ranks or len(usable_cores(machine)) * max(1, len(hosts))
+    quick = bool(arguments.own_options.get("quick", True))
     sizes, remarks, free = Sizes(count), [], leftovers.free_bytes()
     if own := benchmark.part("sizes"):
-        sizes, remarks = own.choose(chosen.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
+        sizes, remarks = own.choose(arguments.text("size"), quick, count, *_memory(machine, max(1, len(hosts))))
     tests = read_tests(benchmark.name)
     check_sizes(benchmark.name, tests, [one for one in dir(sizes) if not one.startswith("_")])
     found = request_tests(
-        tests, sizes, quick, chosen.repeats or benchmark.launches, chosen.launcher, hosts,
+        tests, sizes, quick, arguments.repeats or benchmark.launches, arguments.launcher, hosts,
         shareable_bytes=free,
     )  # fmt: skip
     for mistake in problems(tests):
@@ -75,10 +75,10 @@ def make_requests(
     why = f"its shared memory would exceed the {bytes_text(int(free))} available in {leftovers.FOLDER}"
     remarks += [f"{name} uses messages within the node: {why}" for name in found.unshared]
     remarks += [f"{name} is skipped: {why}" for name, why in found.left_out.items()]
-    words = [benchmark.command, *["--quick" if quick else "--full"] * ("quick" in chosen.own)]
+    words = [benchmark.command, *["--quick" if quick else "--full"] * ("quick" in arguments.own_options)]
     words += [f"--size {sizes.label}"] * bool(sizes.label) + [f"--ranks {count}"]
-    words += [f"--launcher {chosen.launcher}"] * bool(chosen.launcher) + [f"--hosts {chosen.hosts}"] * bool(
-        chosen.hosts
+    words += [f"--launcher {arguments.launcher}"] * bool(arguments.launcher) + [f"--hosts {arguments.hosts}"] * bool(
+        arguments.hosts
     )
     return BenchmarkRequests(found.requests, " ".join(words), tuple(remarks))
 

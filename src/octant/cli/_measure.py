@@ -103,7 +103,7 @@ def finish(
     show: Callable[[StoredRun], None],
     show_s: float = 0.0,
     known: Durations | None = None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> None:
     """Measure the missing launches of a run, show it, print warnings, and exit with the code of the run.
 
@@ -111,7 +111,7 @@ def finish(
         show: prints the run.
         show_s: seconds that `show` takes, for the time left.
         known: durations of launches; if given, the estimate is printed next to the actual time.
-        shown: pass the output of programs through while they run.
+        shows_output: pass the output of programs through while they run.
 
     Raises:
         typer.Exit: something failed, was wrong, is not supported, or was stopped.
@@ -125,7 +125,7 @@ def finish(
 
     begun_s = time.monotonic()
     estimate_s = show_s + sum(map(known.seconds, list_starts(run.remaining()))) if known else 0.0
-    run = measure(where, run, timeout, show_s, known, shown)
+    run = measure(where, run, timeout, show_s, known, shows_output)
     show(run)
     if estimate_s:
         took, estimate = duration_text(time.monotonic() - begun_s), duration_text(estimate_s)
@@ -134,7 +134,7 @@ def finish(
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: REQUEST NOT MET: {text}", err=True)
-    if not shown:
+    if not shows_output:
         warn_of_output(run)
     warn_of_commands(run)
     end_command(list_exit_reasons(run))

@@ -86,7 +86,7 @@ def line_of(run: StoredRun) -> str:
 class _Rounds:
     """State of a measurement in rounds, its decisions and its progress line."""
 
-    asked: RoundOptions
+    round_options: RoundOptions
     pair: Pair  # rounds that were planned, and when they may be judged
     is_decided: Callable[[RoundEnd], bool]
     figures: int
@@ -120,7 +120,7 @@ class _Rounds:
         from octant.runs.program_pair import default_rounds
 
         all_of_them = self.pair.rounds
-        if self.asked.rounds is None:
+        if self.round_options.rounds is None:
             self.most = default_rounds(self.pair, self.round_s, self.figures)
         early = any(may_look(self.pair.looks, number, self.pair.rounds) for number in range(1, self.most))
         most = "at most " * early + counted(self.most, "round")
@@ -128,7 +128,7 @@ class _Rounds:
         more = f"--rounds {all_of_them} takes {brief_text(all_of_them * self.round_s)}"
         hint = "change the number with --rounds N" if self.most == all_of_them else more
         self.clear()
-        typer.echo(f"octant: {text}" + f"; {hint}" * (self.asked.rounds is None), err=True)
+        typer.echo(f"octant: {text}" + f"; {hint}" * (self.round_options.rounds is None), err=True)
 
     def observe(self, step: LaunchStart, elapsed_s: float) -> None:
         """Show the running program, its elapsed time and the time left, on a terminal."""
@@ -150,7 +150,7 @@ class _Rounds:
             sys.stderr.write("\r\033[K")
 
 
-def measure_programs(to: Store, programs: Programs, asked: RoundOptions, judge: Judge) -> Comparisons:
+def measure_programs(to: Store, programs: Programs, round_options: RoundOptions, judge: Judge) -> Comparisons:
     """Measure two programs and return the verdict; Ctrl-C keeps both runs and prints the command that continues.
 
     Args:
@@ -177,17 +177,17 @@ def measure_programs(to: Store, programs: Programs, asked: RoundOptions, judge: 
         check_files_exist(request)
         check_startable(request, machine)
     kept = program_pair.continue_runs([to.find(name) for name in programs.runs], couples) if programs.runs else None
-    rounds, looks, goes_on = asked.plan(kept.pair if kept else None, max(EXTENDED_THRESHOLDS), early=True)
-    if asked.gate and rounds < least_rounds(len(couples)):
+    rounds, looks, goes_on = round_options.plan(kept.pair if kept else None, max(EXTENDED_THRESHOLDS), early=True)
+    if round_options.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
     if kept and goes_on:
-        return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), asked, judge)
+        return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), round_options, judge)
     sides = interleaved.create_program_runs(to, couples, commands, machine, rounds, looks)
-    return _measure(to, sides, programs, sides.pair, asked, judge)
+    return _measure(to, sides, programs, sides.pair, round_options, judge)
 
 
 def _measure(
-    to: Store, sides: Interleaved, programs: Programs, planned: Pair, asked: RoundOptions, judge: Judge
+    to: Store, sides: Interleaved, programs: Programs, planned: Pair, round_options: RoundOptions, judge: Judge
 ) -> Comparisons:
     from functools import partial
 
@@ -200,10 +200,10 @@ def _measure(
 
     runs = (sides.before, sides.after)
     names = {str(run.records): name for name, run in zip("AB", runs, strict=True)}
-    decided = partial(is_decided, planned, judge, asked.gate)
-    going = _Rounds(asked, planned, decided, len(sides.couples), names, planned.rounds)
+    decided = partial(is_decided, planned, judge, round_options.gate)
+    going = _Rounds(round_options, planned, decided, len(sides.couples), names, planned.rounds)
     if sides.rounds < planned.rounds and not decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
-        planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
+        planners = planner_of(sides.before, round_options.timeout_s), planner_of(sides.after, round_options.timeout_s)
         try:
             with ended_like_ctrl_c():
                 sides = interleaved.measure_rounds(

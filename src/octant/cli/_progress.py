@@ -32,7 +32,7 @@ def progress_of(
     rounds: Mapping[str, int],
     after_s: float = 0.0,
     known: Durations | None = None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> Iterator[Observe]:
     """Yield a callback for `execute_run` that shows the progress of these launches on standard error.
 
@@ -43,17 +43,17 @@ def progress_of(
         rounds: number of the round of each launch, by key.
         after_s: seconds of the work after the last launch.
         known: durations of launches.
-        shown: programs print to the same terminal, so that only lines are printed, each before its launch starts.
+        shows_output: programs print to the same terminal, so that a line is printed before each launch starts.
     """
-    with progress_by(RemainingTime(left, rounds, after_s, known=known), shown) as tick:
+    with progress_by(RemainingTime(left, rounds, after_s, known=known), shows_output) as tick:
         yield tick
 
 
 @contextlib.contextmanager
-def progress_by(clock: RemainingTime, shown: bool = False) -> Iterator[Observe]:
+def progress_by(clock: RemainingTime, shows_output: bool = False) -> Iterator[Observe]:
     """Yield the callback of `progress_of` for a clock that the caller may change."""
     with ended_like_ctrl_c():
-        if sys.stderr.isatty() and not shown:
+        if sys.stderr.isatty() and not shows_output:
             with _bar(clock) as tick:
                 yield tick
         else:

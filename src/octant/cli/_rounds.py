@@ -61,7 +61,7 @@ def command(pair: Pair, run: str, rounds: int, gate: bool = False) -> str:
     return " ".join(["octant compare", options, *sorted((run, pair.partner))])
 
 
-def measure_rounds(where: Store, found: Comparisons, asked: RoundOptions, judge: Judge) -> Comparisons:
+def measure_rounds(where: Store, found: Comparisons, round_options: RoundOptions, judge: Judge) -> Comparisons:
     """Return the verdicts from paired rounds. Runs that are not a pair are measured again.
 
     Ctrl-C keeps both runs and prints the command that continues.
@@ -80,26 +80,28 @@ def measure_rounds(where: Store, found: Comparisons, asked: RoundOptions, judge:
     from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS, least_rounds
     from octant.store import Store
 
-    rounds, looks, goes_on = asked.plan(found.pair, max(OBRIEN_FLEMING_THRESHOLDS), asked.gate)
-    if asked.gate and rounds < least_rounds(found.compared):
+    rounds, looks, goes_on = round_options.plan(found.pair, max(OBRIEN_FLEMING_THRESHOLDS), round_options.gate)
+    if round_options.gate and rounds < least_rounds(found.compared):
         raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
     before, after = found.runs
-    if goes_on and found.of_programs and asked.rounds is None:
+    if goes_on and found.of_programs and round_options.rounds is None:
         return judge(before, after)  # a gate on stored runs: no command of a store is started
     if are_programs(found):
-        raise programs_not_started(found, asked)
+        raise programs_not_started(found, round_options)
     if goes_on:
         where = Store(after.folder.parent.parent)  # both runs may be given by their folders
         sides = interleaved.Interleaved(before, after)
     else:
-        sides = interleaved.create_runs(where, before, after, found.couples(), discover(), rounds, looks, asked.allowed)
+        sides = interleaved.create_runs(
+            where, before, after, found.couples(), discover(), rounds, looks, round_options.allowed
+        )
     decided = functools.partial(is_decided, replace(sides.pair, rounds=rounds, looks=looks), judge, True)
     if goes_on:
         if sides.rounds >= rounds or decided(interleaved.RoundEnd(sides.rounds, (), lambda: sides)):
             return judge(before, after)
         for name, run in (("A", before), ("B", after)):
-            interleaved.check_repeatable(name, run, run.requests, discover(), asked.allowed)
-    sides = _measure(where, sides, rounds, decided, asked)
+            interleaved.check_repeatable(name, run, run.requests, discover(), round_options.allowed)
+    sides = _measure(where, sides, rounds, decided, round_options)
     return judge(sides.before, sides.after)
 
 
@@ -108,13 +110,13 @@ def are_programs(found: Comparisons) -> bool:
     return all(run.requests and all(request.subject.command for request in run.requests) for run in found.runs)
 
 
-def programs_not_started(found: Comparisons, asked: RoundOptions) -> Refusal:
+def programs_not_started(found: Comparisons, round_options: RoundOptions) -> Refusal:
     """Return the refusal to start programs of stored runs, with the command that measures them, if it is known."""
     from octant.runs.program_pair import EXAMPLE
     from octant.runs.programs.command_text import comparison_line
 
-    options = [*(["--gate"] if asked.gate else []), *(["--until-sure"] if asked.until_sure else [])]
-    options += ["--rounds", str(asked.rounds)] if asked.rounds else []
+    options = [*(["--gate"] if round_options.gate else []), *(["--until-sure"] if round_options.until_sure else [])]
+    options += ["--rounds", str(round_options.rounds)] if round_options.rounds else []
     couples = found.couples() or tuple(zip(found.before.run.requests, found.after.run.requests, strict=False))
     first = tuple(request.subject for request in couples[0])
     is_whole = all(
@@ -161,14 +163,14 @@ def is_decided(pair: Pair, judge: Judge, is_gate: bool, end: RoundEnd) -> bool:
 
 
 def _measure(
-    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], asked: RoundOptions
+    where: Store, sides: Interleaved, rounds: int, is_enough: Callable[[RoundEnd], bool], round_options: RoundOptions
 ) -> Interleaved:
     from octant.cli._progress import progress_of
     from octant.cli._stored import report_damage, warn
     from octant.runs import interleaved
     from octant.runs.plan import planner_of
 
-    planners = planner_of(sides.before, asked.timeout_s), planner_of(sides.after, asked.timeout_s)
+    planners = planner_of(sides.before, round_options.timeout_s), planner_of(sides.after, round_options.timeout_s)
     due = {number: [launch for _, launch in sides.round(number)] for number in range(rounds)}
     left = [launch for number in range(sides.rounds, rounds) for launch in due[number]]
     numbers = {launch.key: number for number, launches in due.items() for launch in launches}
@@ -178,7 +180,7 @@ def _measure(
     except KeyboardInterrupt:
         kept = interleaved.Interleaved(where.read(sides.before.id), where.read(sides.after.id))
         done = f"{kept.rounds} of {rounds} rounds are complete and stored"
-        again = command(kept.pair, kept.after.id, rounds, asked.gate)
+        again = command(kept.pair, kept.after.id, rounds, round_options.gate)
         typer.echo(f"\nStopped; {done}. To continue: {again}", err=True)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
     for run in (sides.before, sides.after):

@@ -130,7 +130,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
         to.decide_repeats(run, Repeats(options.repeats))
         run = to.read(run.id)
     show = shown(options.json, options.notes, page=False)
-    finish(to, run, options.timeout, show, shown=options.show_output)
+    finish(to, run, options.timeout, show, shows_output=options.show_output)
 
 
 def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:

@@ -78,14 +78,14 @@ def measure(
     timeout: float | None,
     after_s: float = 0.0,
     known: Durations | None = None,
-    shown: bool = False,
+    shows_output: bool = False,
 ) -> StoredRun:
     """Measure the missing launches of a run; Ctrl-C keeps the measurements and prints how to resume.
 
     Args:
         after_s: seconds of the work that follows, included in the time left.
         known: durations of launches; `None`: general estimates.
-        shown: pass the output of programs through while they run.
+        shows_output: pass the output of programs through while they run.
 
     Raises:
         Refusal: the store cannot be written, or the environment contains a setting that the MPI library would ignore.
@@ -112,9 +112,9 @@ def measure(
         clock.replan(where.read(run.id).remaining())
 
     try:
-        with progress_by(clock, shown) as observe:
+        with progress_by(clock, shows_output) as observe:
             plan, launches = planner_of(run, timeout, known), schedule_launches(run, decided, warn)
-            run = execute_run(where, run, launches, plan, observe, report=warn, shows_output=shown)
+            run = execute_run(where, run, launches, plan, observe, report=warn, shows_output=shows_output)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'measurement')} stored. To continue: {resume_line(run)}", err=True)

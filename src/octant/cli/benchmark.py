@@ -102,26 +102,26 @@ def _run(benchmark: Benchmark, given: dict[str, Any]) -> None:
     options = [one for one in benchmark.options if isinstance(one, BenchmarkOption)]
     own = {one.key: given[f"{one.key}_"] for one in options if one.is_option}
     words = next((given[f"{one.key}_"] for one in options if not one.is_option), None)
-    chosen = BenchmarkArguments(
+    arguments = BenchmarkArguments(
         tuple(words or ()), given.get("ranks"), given.get("repeats"), given.get("launcher", ""), given.get("hosts", ""),
         given.get("link", ""), tuple(given.get("mpi") or ()), own,
     )  # fmt: skip
     lists = [one for one in options if one.instead and own[one.key]]
     instead = [*(one.name for one in lists), *["--run"] * bool(given["run"])]
     if instead:
-        further_words = chosen.words if lists else chosen.knobs  # of a run, the named tests are shown
+        further_words = arguments.words if lists else arguments.knobs  # of a run, the named tests are shown
         _check_alone(instead[0], [*instead[1:], *further_words, *_given(options, given)])
     if lists:
         if part := benchmark.part("lists"):
             print(part.text(lists[0].key, given["json"]))
         return
     if given["run"]:
-        _show(benchmark, find_run(given["store"], given["run"]), chosen, given["json"])
+        _show(benchmark, find_run(given["store"], given["run"]), arguments, given["json"])
         return
-    run, to, below = _created(benchmark, chosen, given.get("only_safe", False), given["store"])
+    run, to, below = _created(benchmark, arguments, given.get("only_safe", False), given["store"])
     timeout = given["timeout"] or (benchmark.timeouts_s and benchmark.timeouts_s[not own.get("quick", True)])
     known = load_durations(to, run.machine, run.id)
-    every = replace(chosen, words=())  # a failed test has no table; the text of the run reports it
+    every = replace(arguments, words=())  # a failed test has no table; the text of the run reports it
     try:
         finish(to, run, timeout, lambda done: _show(benchmark, done, every, given["json"], below), known=known)
     except typer.Exit as ended:
@@ -145,7 +145,7 @@ def _check_alone(instead: str, others: Sequence[str]) -> None:
 
 
 def _created(
-    benchmark: Benchmark, chosen: BenchmarkArguments, only_safe: bool, store: Path | None
+    benchmark: Benchmark, arguments: BenchmarkArguments, only_safe: bool, store: Path | None
 ) -> tuple[StoredRun, Store, tuple[str, ...]]:
     """Create a run with a request for each test that can be measured; return it with the notes below its tables."""
     from octant.benchmarks import requests as tests_and_sizes
@@ -155,10 +155,10 @@ def _created(
     from octant.runs.plan import check_startable
     from octant.store import open_store
 
-    machine, settings = discover(), settings_of(chosen.mpi)
-    command_line.check_options(chosen.ranks, "", chosen.repeats)
+    machine, settings = discover(), settings_of(arguments.mpi)
+    command_line.check_options(arguments.ranks, "", arguments.repeats)
     part = benchmark.part("requests") or tests_and_sizes
-    found: BenchmarkRequests = part.make_requests(benchmark, chosen, machine, settings.variables)
+    found: BenchmarkRequests = part.make_requests(benchmark, arguments, machine, settings.variables)
     for text in found.remarks:
         typer.echo(f"octant: {text}", err=True)
     if not found.requests:
@@ -175,7 +175,7 @@ def _created(
 
 
 def _show(
-    benchmark: Benchmark, run: StoredRun, chosen: BenchmarkArguments, json: bool, below: Sequence[str] = ()
+    benchmark: Benchmark, run: StoredRun, arguments: BenchmarkArguments, json: bool, below: Sequence[str] = ()
 ) -> None:
     from octant.analysis.summary import summarise
     from octant.cli._progress import status_line
@@ -186,9 +186,9 @@ def _show(
         tick("computing figures")
         summary = summarise(run, all_metrics=True)
         shown = (
-            benchmark_table.as_json(summary, benchmark, chosen)
+            benchmark_table.as_json(summary, benchmark, arguments)
             if json
-            else benchmark_table.text(summary, benchmark, chosen, below)
+            else benchmark_table.text(summary, benchmark, arguments, below)
         )
     for text in absent_workloads(summary):
         typer.echo(f"octant: {text}", err=True)

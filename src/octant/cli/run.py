@@ -280,7 +280,7 @@ def resume(
     page = run.benchmark == "evaluate"
     show = _of_study(json) if run.study else shown(json, notes, page)
     show_s = _report_s(run) if page else 0.0
-    finish(Store(run.folder.parent.parent), run, timeout, show, show_s, shown=show_output)
+    finish(Store(run.folder.parent.parent), run, timeout, show, show_s, shows_output=show_output)
 
 
 def _stated(run: StoredRun, name: str, allowed: Sequence[str]) -> Sequence[Request]:

@@ -71,7 +71,7 @@ def run_program(
     scratch: Path,
     observe: Observer,
     start: _Starter = execute,
-    shown: bool = False,
+    shows_output: bool = False,
     store: Path | None = None,
 ) -> ProgramEnd:
     """Run one launch of a user's program to its end.
@@ -84,24 +84,26 @@ def run_program(
         scratch: a folder, which the caller removes: of what is captured, and of `copy`, that of the directory.
         observe: called a few times a second with the seconds since the start.
         start: what starts a command (tests pass one that answers without starting anything).
-        shown: pass standard output and error through while the program runs.
+        shows_output: pass standard output and error through while the program runs.
         store: is left out of a copy of the directory.
 
     Raises:
         KeyboardInterrupt: passed on, after the program was ended.
     """
-    asked = planned.program or ProgramStart()
-    directory = Path(asked.directory or Path.cwd())
+    program_start = planned.program or ProgramStart()
+    directory = Path(program_start.directory or Path.cwd())
     if start is not execute:
         outcome = start(planned.words, planned.environment, planned.timeout_s, observe)
         return _judged(planned, ProgramEnd(outcome, directory))
     try:
         folder = directory
-        if asked.fresh:
+        if program_start.fresh:
             folder = scratch / "copy"
             copy_directory(directory, folder, store)
         with contextlib.ExitStack() as stack:
-            return _Launch(planned, asked, folder, scratch, shown).run(_input(asked.input, folder, stack), observe)
+            return _Launch(planned, program_start, folder, scratch, shows_output).run(
+                _input(program_start.input, folder, stack), observe
+            )
     except Refusal as refusal:
         return ProgramEnd(_not_started(str(refusal)), directory, reason=str(refusal))
 
@@ -130,9 +132,11 @@ def run_command(words: Sequence[str], folder: Path, environment: Mapping[str, st
 class _Launch:
     """One launch: the commands before the program, the program, and those after it."""
 
-    def __init__(self, planned: Planned, asked: ProgramStart, folder: Path, launch: Path, shown: bool) -> None:
-        self._planned, self._asked, self._folder, self._launch = planned, asked, folder, launch
-        self._shown = shown
+    def __init__(
+        self, planned: Planned, program_start: ProgramStart, folder: Path, launch: Path, shows_output: bool
+    ) -> None:
+        self._planned, self._program_start, self._folder, self._launch = planned, program_start, folder, launch
+        self._shows_output = shows_output
         self._mark = new_mark()
         moved = {} if folder == Path.cwd() else {"PWD": str(folder)}
         self._environment = {**planned.environment, **moved}
@@ -144,17 +148,17 @@ class _Launch:
             source: file descriptor of the standard input of the program.
         """
         known = {place: _state(path) for place, path in self._matches()}
-        for words in self._asked.before:
+        for words in self._program_start.before:
             end = self._command(words)
             if end.reason:
                 return replace(end, reason=f"the command `{shlex.join(words)}` before the launch {end.reason}")
-        report = Path(self._asked.report) if self._asked.report else self._launch / "guard"
+        report = Path(self._program_start.report) if self._program_start.report else self._launch / "guard"
         report.unlink(missing_ok=True)
         end = self._guarded(self._planned.words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
         end = _judged(self._planned, end)
         failed = []
         self._environment[VARIABLE] = str(self._launch)
-        for words in self._asked.after:
+        for words in self._program_start.after:
             after = self._command(words)
             if after.reason:
                 failed.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
@@ -165,7 +169,7 @@ class _Launch:
         report, names = self._launch / "command.guard", (f"command.{STDOUT}", f"command.{STDERR}")
         for path in (report, *(self._launch / name for name in names)):
             path.unlink(missing_ok=True)
-        limit_s = self._asked.commands_timeout_s
+        limit_s = self._program_start.commands_timeout_s
         end = self._guarded(words, subprocess.DEVNULL, limit_s, lambda _elapsed_s: None, report, names)
         outcome, whole = end.outcome, end.whole
         if outcome.timed_out:
@@ -188,7 +192,7 @@ class _Launch:
         Args:
             names: of the files for standard output and error in the folder of the launch.
         """
-        to = [_flushed(stream) if self._shown else None for stream in (sys.stdout, sys.stderr)]
+        to = [_flushed(stream) if self._shows_output else None for stream in (sys.stdout, sys.stderr)]
         captures = Captures(dict(zip((STDOUT, STDERR), to, strict=True)))
 
         def watch(elapsed_s: float) -> None:
@@ -224,7 +228,7 @@ class _Launch:
     def _matches(self) -> Iterator[tuple[str, Path]]:
         """Yield the files that the user's patterns match, each once."""
         seen = set[str]()
-        for pattern in self._asked.keep:
+        for pattern in self._program_start.keep:
             for place in matching(self._folder, pattern):
                 if place not in seen:
                     seen.add(place)
@@ -242,7 +246,7 @@ class _Launch:
             real = path.resolve()
             inside = self._folder.resolve() in real.parents
             yield MatchedFile(place, real, "" if inside else "it is a link to a file outside the working directory")
-        for pattern in self._asked.keep:
+        for pattern in self._program_start.keep:
             if not any(True for _ in matching(self._folder, pattern)):
                 yield MatchedFile(pattern, self._folder / "missing", "no such file after the launch")
 

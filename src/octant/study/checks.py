@@ -99,14 +99,14 @@ def levels_problems(study: Study, levels: Levels) -> Iterator[Problem]:
 
 
 def shared_problems(
-    study: Study, measures: Sequence[str], asked: Sequence[Levels], bar: Bar | None
+    study: Study, measures: Sequence[str], requested_levels: Sequence[Levels], bar: Bar | None
 ) -> Iterator[Problem]:
     """Yield missing measures and combinations of a test, and an invalid bar."""
     for name in measures:
         if name not in study.measures:
             yield "", f"no measure {name!r}; {suggestion(name, study.measures)}"
     planned = {study.full(levels) for levels in study.combinations}
-    for levels in asked:
+    for levels in requested_levels:
         yield from levels_problems(study, levels)
         if planned and study.full(levels) not in planned:
             yield "", f"the combination {', '.join(study.full(levels))} is not listed in [[combinations]]"

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def measured_values(of: StudyRun) -> StudyValues:
     """Return the values of a run. A cell with a wrong result in any launch has no value."""
-    study, asked, run = of.study, of.asked, of.run
+    study, requested_cells, run = of.study, of.requested_cells, of.run
     firsts: dict[tuple[str, str], Cell] = {}  # of cells with the same request and metric here
     same: dict[Cell, Cell] = {}
-    for cell, request in asked.requests.items():
+    for cell, request in requested_cells.requests.items():
         first = firsts.setdefault((request, of.metrics[cell.measure]), cell)
         if first is not cell:
             same[cell] = first
@@ -42,8 +42,8 @@ def measured_values(of: StudyRun) -> StudyValues:
             else:
                 gaps[cell, at] = value
             wrong += [_wrong_text(cell, at, check) for check in (figure.wrong if figure else ())]
-    absent = dict(asked.absent)
-    for cell in asked.requests:
+    absent = dict(requested_cells.absent)
+    for cell in requested_cells.requests:
         first = same.get(cell, cell)
         if first in by_cell:
             by_cell[cell] = by_cell[first]
@@ -51,7 +51,7 @@ def measured_values(of: StudyRun) -> StudyValues:
             absent[cell] = next(why for (owner, _), why in gaps.items() if owner == first)
     gaps = {(cell, at): why for (cell, at), why in gaps.items() if cell in by_cell}
     return StudyValues(
-        quantities(study), by_cell, absent, same, tuple(wrong), gaps, run.machine.topology, asked.axes
+        quantities(study), by_cell, absent, same, tuple(wrong), gaps, run.machine.topology, requested_cells.axes
     )  # fmt: skip
 
 
@@ -72,8 +72,8 @@ def _reasons(run: StoredRun, request: str, knob: str, at: str) -> dict[str, str]
     return {
         failure.launch: (failure.reason.splitlines() or ["no reason given"])[0]
         for failure in run.failures
-        if (asked := run.request_of(failure.launch))
-        and asked.key == request
+        if (requested_cells := run.request_of(failure.launch))
+        and requested_cells.key == request
         and comparable(at) in map(comparable, failure.knobs.get(knob, at).split(","))
     }
 

@@ -17,7 +17,7 @@ Model = Callable[..., "float | stats.Interval | str"]
 _SUFFIXES = {"normalised": " relative to peak"}
 
 
-def modelled_values(study: Study, own: LocalRun = NO_LOCAL_RUN) -> StudyValues:
+def modelled_values(study: Study, local_run: LocalRun = NO_LOCAL_RUN) -> StudyValues:
     """Return the values of a study's models in all combinations.
 
     Raises:
@@ -32,7 +32,7 @@ def modelled_values(study: Study, own: LocalRun = NO_LOCAL_RUN) -> StudyValues:
             for factor, level in zip(study.factors, levels, strict=True):
                 arguments |= study.factors[factor][level].arguments
             is_own = arguments.get("system") == THIS_MACHINE
-            call = functools.partial(_own_value, own, measure.model) if is_own else published
+            call = functools.partial(_own_value, local_run, measure.model) if is_own else published
             cell, found = Cell(name, levels), dict(_curve(call, calibrated_on, measure, arguments))
             values[cell] = {at: one for at, one in found.items() if isinstance(one, StudyValue)}
             if not values[cell]:
@@ -41,12 +41,12 @@ def modelled_values(study: Study, own: LocalRun = NO_LOCAL_RUN) -> StudyValues:
     return StudyValues(quantities(study), values, absent, {})
 
 
-def _own_value(own: LocalRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
+def _own_value(local_run: LocalRun, of_model: str, **arguments: Argument) -> stats.Interval | str:
     """Return the value of this machine's run instead of a value of the model."""
     wanted = str(arguments.get("benchmark") or arguments.get("metric") or "")
-    if not own.id:
+    if not local_run.id:
         return MISSING_RUN_HINTS.get(of_model, "this value is not available from a run")
-    return own.figures.get(wanted, f"run {own.id} has no {wanted}{_SUFFIXES.get(of_model, '')}")
+    return local_run.figures.get(wanted, f"run {local_run.id} has no {wanted}{_SUFFIXES.get(of_model, '')}")
 
 
 def model(name: str) -> Model:

@@ -60,13 +60,13 @@ class Outcome:
     published: tuple[PublishedValue, ...]
     verdicts: tuple[FindingVerdict, ...]
     run: StoredRun | None  # None: of a model
-    asked: RequestedCells = NO_REQUESTED_CELLS  # of that run
-    own: LocalRun = NO_LOCAL_RUN  # of a model: this machine's
+    requested_cells: RequestedCells = NO_REQUESTED_CELLS  # of that run
+    local_run: LocalRun = NO_LOCAL_RUN  # of a model: this machine's
 
     @cached_property
     def predictions(self) -> Predictions:
         """Return the predictions of the network model for a measured study."""
-        return predictions(self.study, self.asked, self.values, self.run) if self.run else NONE
+        return predictions(self.study, self.requested_cells, self.values, self.run) if self.run else NONE
 
     @cached_property
     def baseline_verdicts(self) -> Mapping[Place, RatioVerdict]:
@@ -83,8 +83,8 @@ class Outcome:
         """Launches of each combination that its run asks for; without probes of the machine; 0 for a model."""
         if self.run is None or self.run.study is None:
             return 0
-        asked = set(self.run.study.cells.values())
-        launches = (launch for launch in self.run.launches if not asked or launch.request.key in asked)
+        keys = set(self.run.study.cells.values())
+        launches = (launch for launch in self.run.launches if not keys or launch.request.key in keys)
         return 1 + max((launch.repeat for launch in launches), default=-1)
 
     def cells(self, measure: str) -> list[Cell]:
@@ -129,8 +129,8 @@ def begin(
     seed = new_seed() if seed is None else seed
     axes, library, plan = _planned(study, machine, found, seed, allowed)
     check_allowed(plan.requests, allowed, found, f"octant study run {shlex.quote(name)}")
-    asked = {cell.measure for cell in plan.questions}
-    if not asked:
+    measures = {cell.measure for cell in plan.questions}
+    if not measures:
         reasons = "; ".join(dict.fromkeys(plan.absent.values()))
         raise Refusal(
             f"cannot run {found} here ({reasons}); see `octant study show {found}` for its requirements",
@@ -206,15 +206,15 @@ def replace_repeats(study: Study, repeats: int) -> Study:
 def outcome_of_run(run: StudyRun) -> Outcome:
     """Return the outcome of a stored run of a study."""
     values = measured_values(run)
-    return _outcome(run.name, run.study, values, run.run, run.asked)
+    return _outcome(run.name, run.study, values, run.run, run.requested_cells)
 
 
-def outcome_of_model(name: str, own: LocalRun = NO_LOCAL_RUN) -> Outcome:
+def outcome_of_model(name: str, local_run: LocalRun = NO_LOCAL_RUN) -> Outcome:
     """Return the outcome of a study of a model; nothing is measured or stored.
 
     Args:
         name: of the study.
-        own: the run of this machine, for a study that has a row for it.
+        local_run: the run of this machine, for a study that has a row for it.
 
     Raises:
         StudyError: no such study, one that is measured, or no such model.
@@ -223,7 +223,7 @@ def outcome_of_model(name: str, own: LocalRun = NO_LOCAL_RUN) -> Outcome:
     study = file.parse(text, name)
     if study.source != "model":
         raise StudyError(f"cannot report {name} without a run (it is measured); try octant study run {name}")
-    return replace(_outcome(found, study, modelled_values(study, own), None), own=own)
+    return replace(_outcome(found, study, modelled_values(study, local_run), None), local_run=local_run)
 
 
 def wanted_local_run(name: str) -> str:
@@ -236,10 +236,14 @@ def wanted_local_run(name: str) -> str:
 
 
 def _outcome(
-    name: str, study: Study, values: StudyValues, run: StoredRun | None, asked: RequestedCells = NO_REQUESTED_CELLS
+    name: str,
+    study: Study,
+    values: StudyValues,
+    run: StoredRun | None,
+    requested_cells: RequestedCells = NO_REQUESTED_CELLS,
 ) -> Outcome:
     judged = verdicts(study, values, run.machine if run else None)
-    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, asked)
+    return Outcome(name, study, values, tuple(published_values(study)), tuple(judged), run, requested_cells)
 
 
 def last_run(where: Store, name: str) -> StoredRun:

@@ -41,7 +41,7 @@ class Predictions:
 NONE = Predictions()
 
 
-def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: StoredRun) -> Predictions:
+def predictions(study: Study, requested_cells: RequestedCells, values: StudyValues, run: StoredRun) -> Predictions:
     """Return the predictions for all cells of measures with `predicted`."""
     if not any(measure.predicted for measure in study.measures.values()):
         return NONE
@@ -52,7 +52,7 @@ def predictions(study: Study, asked: RequestedCells, values: StudyValues, run: S
     ways, requests = message_paths(run), {request.key: request for request in run.requests}
     found: dict[Cell, stats.Interval] = {}
     reasons: list[str] = []
-    for cell, key in asked.requests.items():
+    for cell, key in requested_cells.requests.items():
         if not study.measures[cell.measure].predicted or key not in requests:
             continue
         try:

@@ -18,21 +18,23 @@ if TYPE_CHECKING:
 
 def published_values(study: Study) -> list[PublishedValue]:
     """Return all published values of cells of the study."""
-    return [one for asked in study.published for one in _values_of(study, asked)]
+    return [one for published in study.published for one in _values_of(study, published)]
 
 
-def _values_of(study: Study, asked: PublishedTable) -> Iterator[PublishedValue]:
-    table = catalogue.results()[asked.table]
+def _values_of(study: Study, published: PublishedTable) -> Iterator[PublishedValue]:
+    table = catalogue.results()[published.table]
     for levels in combinations(study):
-        where: dict[str, str] | None = dict(asked.where)
+        where: dict[str, str] | None = dict(published.where)
         for factor, level in zip(study.factors, levels, strict=True):
-            if factor in asked.columns:
-                wanted = asked.columns[factor].get(level)
+            if factor in published.columns:
+                wanted = published.columns[factor].get(level)
                 where = None if wanted is None or where is None else {**where, **wanted}
-        for observation in table.find(asked.metric, where) if where is not None else ():
-            at = observation.configuration.get(asked.axis, "") if asked.axis else ""
+        for observation in table.find(published.metric, where) if where is not None else ():
+            at = observation.configuration.get(published.axis, "") if published.axis else ""
             if observation.value is not None:
-                yield PublishedValue(Cell(asked.measure, levels), at, observation, observation.value * asked.scale)
+                yield PublishedValue(
+                    Cell(published.measure, levels), at, observation, observation.value * published.scale
+                )
 
 
 def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
@@ -67,29 +69,30 @@ def _edges(study: Study) -> dict[tuple[Place, Place], tuple[float, float]]:
             low, high = min(values[of]) / max(values[to]), max(values[of]) / min(values[to])
             higher = quantity_of(study.measures[of[0].measure]).better == "higher"
             found[of, to] = (low, high) if higher else (1 / high, 1 / low)
-    for asked in study.findings:
-        stated, places = published_range(study, asked), asked.test.compared(study)
-        if asked.there is not None and stated and places and stated[0] > 0:
+    for finding_test in study.findings:
+        stated, places = published_range(study, finding_test), finding_test.test.compared(study)
+        if finding_test.there is not None and stated and places and stated[0] > 0:
             found.setdefault(places, stated)
             found.setdefault((places[1], places[0]), (1 / stated[1], 1 / stated[0]))
     return found
 
 
-def published_range(study: Study, asked: FindingTest) -> tuple[float, float] | None:
+def published_range(study: Study, finding_test: FindingTest) -> tuple[float, float] | None:
     """Return the published range of the quantity that a finding tests; `None` if nothing is published.
 
     Unless the study specifies the values, only tables that the catalogue lists as evidence of the finding are used:
     other tables may have the same combinations for another kind of machine.
     """
-    if asked.there is not None:
-        table = catalogue.results()[asked.there.table]
-        values = [o.value for o in table.find(asked.there.metric, asked.there.where) if o.value is not None]
-        scale = {"gain": (0.0, 1.0), "percent": (1.0, 0.01), "share": (0.0, 0.01)}[asked.there.means]
+    if finding_test.there is not None:
+        there = finding_test.there
+        table = catalogue.results()[there.table]
+        values = [o.value for o in table.find(there.metric, there.where) if o.value is not None]
+        scale = {"gain": (0.0, 1.0), "percent": (1.0, 0.01), "share": (0.0, 0.01)}[there.means]
         factors = [scale[0] + scale[1] * value for value in values]
-        if asked.there.to:
-            longer = [o.value for o in table.find(asked.there.metric, asked.there.to) if o.value is not None]
+        if there.to:
+            longer = [o.value for o in table.find(there.metric, there.to) if o.value is not None]
             factors = [a / b for a in longer for b in values if b > 0]
         return (min(factors), max(factors)) if factors else None
-    evidence = asked.finding.evidence
+    evidence = finding_test.finding.evidence
     known = [value for one in study.published if one.table in evidence for value in _values_of(study, one)]
-    return asked.test.published_range(study, known)
+    return finding_test.test.published_range(study, known)

@@ -40,7 +40,7 @@ class StudyRun:
     run: StoredRun
     name: str  # of the study
     study: Study  # with the axis values of the machine that it ran on
-    asked: RequestedCells
+    requested_cells: RequestedCells
     metrics: Mapping[str, str]  # of each requested measure, the full name of its metric
     figures: tuple[Figure, ...]  # of these metrics, and of every other that the run's own report shows
 
@@ -61,12 +61,14 @@ def study_run(run: StoredRun) -> StudyRun:
     except StudyError as error:
         why = f"its stored study {run.study.name} cannot be read, {error.reason}"
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
-    asked = _cells_asked(study, run, run.study)
-    asked_of = {request.key: request.subject.name for request in run.requests}
-    metrics = {cell.measure: metric_of(study.measures[cell.measure]).name for cell in asked.requests}
-    wanted = {(asked_of[key], metrics[cell.measure]) for cell, key in asked.requests.items() if key in asked_of}
+    requested_cells = _cells_asked(study, run, run.study)
+    names = {request.key: request.subject.name for request in run.requests}
+    metrics = {cell.measure: metric_of(study.measures[cell.measure]).name for cell in requested_cells.requests}
+    wanted = {(names[key], metrics[cell.measure]) for cell, key in requested_cells.requests.items() if key in names}
     figures = summarise(run, further=wanted).every
-    return StudyRun(run, run.study.name, with_axis_values(study, asked.axes), asked, metrics, figures)
+    return StudyRun(
+        run, run.study.name, with_axis_values(study, requested_cells.axes), requested_cells, metrics, figures
+    )
 
 
 def _cells_asked(study: Study, run: StoredRun, stored: StudyRequest) -> RequestedCells:

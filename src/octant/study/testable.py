@@ -69,9 +69,9 @@ def studied_findings(
     )
 
 
-def count_lines(asked: Iterable[StudiedFinding]) -> list[str]:
+def count_lines(studied: Iterable[StudiedFinding]) -> list[str]:
     """Return lines with the numbers of findings that have a study and that can be tested, with reasons."""
-    every = tuple(asked)
+    every = tuple(studied)
     why_not = Counter(one.why_not for one in every if one.why_not)
     summary = f"{len(every)} of {len(catalogue.findings())} findings have a study; "
     summary += f"{len(every) - why_not.total()} can be tested here"
@@ -94,7 +94,8 @@ def _reasons_or_error(
     if not isinstance(planned, Broken):
         return planned
     return [
-        (asked.id, f"the study {name} cannot be planned on this machine ({planned.error})") for asked in study.findings
+        (finding_test.id, f"the study {name} cannot be planned on this machine ({planned.error})")
+        for finding_test in study.findings
     ]
 
 
@@ -103,23 +104,23 @@ def _reasons(
 ) -> Iterable[tuple[str, str]]:
     """Return the finding of each test of a study, and why the machine cannot carry it out."""
     if study.source == "model" or not study.findings:
-        return [(asked.id, "") for asked in study.findings]
+        return [(finding_test.id, "") for finding_test in study.findings]
     axes = axis_values(study, facts.numbers(machine))
     study = with_axis_values(study, axes)
     plan = design(study, machine, 0, library_of(study), explain_missing_link, explain_no_fit)
-    return [(asked.id, _why_not(study, plan, axes, machine, asked)) for asked in study.findings]
+    return [(finding_test.id, _why_not(study, plan, axes, machine, finding_test)) for finding_test in study.findings]
 
 
 def _why_not(
-    study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]], machine: Machine, asked: FindingTest
+    study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]], machine: Machine, finding_test: FindingTest
 ) -> str:
     """Return why a test is not possible, from placeholder values; the judgement itself is ignored."""
-    unmet = [why for need in asked.needs if (why := facts.missing(need, machine))]
+    unmet = [why for need in finding_test.needs if (why := facts.missing(need, machine))]
     values = _planned(study, plan, axes)
     if unmet:
         return unmet[0]
     try:
-        asked.test.judge(study, values)
+        finding_test.test.judge(study, values)
     except CannotTest as reason:
         return str(reason) if values.unavailable or str(reason) == SAME_LAUNCH else ""
     return ""

@@ -98,19 +98,19 @@ class Effect:
 
 def verdicts(study: Study, values: StudyValues, machine: Machine | None) -> list[FindingVerdict]:
     """Return the verdict on each finding of a study; `machine` is `None` for models."""
-    return [_verdict(study, values, machine, asked) for asked in study.findings]
+    return [_verdict(study, values, machine, finding_test) for finding_test in study.findings]
 
 
-def _verdict(study: Study, values: StudyValues, machine: Machine | None, asked: FindingTest) -> FindingVerdict:
-    finding = asked.finding
-    there, unit = published_range(study, asked), asked.test.unit(study)
-    needs = asked.needs if machine is not None else ()
+def _verdict(study: Study, values: StudyValues, machine: Machine | None, finding_test: FindingTest) -> FindingVerdict:
+    finding = finding_test.finding
+    there, unit = published_range(study, finding_test), finding_test.test.unit(study)
+    needs = finding_test.needs if machine is not None else ()
     reasons = [why for need in needs if machine is not None and (why := facts.missing(need, machine))]
     values = replace(values, read={})
     try:
         if reasons:
             raise CannotTest(reasons[0])
-        found = asked.test.judge(study, values)
+        found = finding_test.test.judge(study, values)
     except CannotTest as reason:
         return FindingVerdict(finding, "cannot be tested here", str(reason), there=there, caveat=reason.kind, unit=unit)
     why = f"published {range_text(there, unit)}, {found.why}" if there else found.why

@@ -41,5 +41,5 @@ def read(data: bytes) -> None:
             tidy.as_json(report)
             benchmark_table.text(summary, benchmarks()["hpcc"])
             for style in ("imb", "osu"):
-                benchmark_table.text(summary, benchmarks()["mpi"], BenchmarkArguments(own={"as": style}))
+                benchmark_table.text(summary, benchmarks()["mpi"], BenchmarkArguments(own_options={"as": style}))
             run_page.render(report)

@@ -34,7 +34,7 @@ _TYPE_BYTES = {"byte": 1, "uint8": 1, "int": 4, "int32": 4, "float": 4, "int64":
 
 
 def make_requests(
-    _benchmark: Benchmark, chosen: BenchmarkArguments, machine: Machine, mpi: Mapping[str, str]
+    _benchmark: Benchmark, arguments: BenchmarkArguments, machine: Machine, mpi: Mapping[str, str]
 ) -> BenchmarkRequests:
     """Return a request for each pattern.
 
@@ -44,15 +44,20 @@ def make_requests(
     Raises:
         Refusal: see `requests`.
     """
-    where = LaunchTarget("", chosen.launcher, chosen.hosts, chosen.link)
-    count = chosen.ranks or (read_link(chosen.link).hosts if chosen.link else len(usable_cores(machine)))
-    sizes, multi = chosen.text("sizes"), bool(chosen.own.get("multi"))
-    made = requests(chosen.names, count, sizes, multi, chosen.repeats, chosen.knobs, where, mpi)
-    valued = {"--ranks": chosen.ranks, "--sizes": sizes, "--launcher": chosen.launcher, "--hosts": chosen.hosts}
-    valued |= {"--link": chosen.link}
+    where = LaunchTarget("", arguments.launcher, arguments.hosts, arguments.link)
+    count = arguments.ranks or (read_link(arguments.link).hosts if arguments.link else len(usable_cores(machine)))
+    sizes, multi = arguments.text("sizes"), bool(arguments.own_options.get("multi"))
+    made = requests(arguments.names, count, sizes, multi, arguments.repeats, arguments.knobs, where, mpi)
+    valued = {
+        "--ranks": arguments.ranks,
+        "--sizes": sizes,
+        "--launcher": arguments.launcher,
+        "--hosts": arguments.hosts,
+    }
+    valued |= {"--link": arguments.link}
     words = [f"{name} {value}" for name, value in valued.items() if value] + ["--multi"] * multi
-    title = " ".join(["mpi", *chosen.words, *words, *(f"--mpi {word}" for word in chosen.mpi)])
-    return BenchmarkRequests(made, title, below=left_out(chosen.names, sizes, chosen.knobs))
+    title = " ".join(["mpi", *arguments.words, *words, *(f"--mpi {word}" for word in arguments.mpi)])
+    return BenchmarkRequests(made, title, below=left_out(arguments.names, sizes, arguments.knobs))
 
 
 def patterns_of(names: Sequence[str]) -> dict[str, MessagePattern]:

@@ -111,25 +111,25 @@ def osu_columns(pattern: MessagePattern) -> tuple[str, ...]:
     return tuple(_osu_columns(pattern))
 
 
-def text(summary: Summary, chosen: BenchmarkArguments, below: Sequence[str] = ()) -> str:
+def text(summary: Summary, arguments: BenchmarkArguments, below: Sequence[str] = ()) -> str:
     """Return the tables of a run, then what they do not show: failed patterns, caveats, differing definitions.
 
     Args:
         summary: the run, with all metrics.
-        chosen: format of the tables, and names of patterns; none: all.
+        arguments: format of the tables, and names of patterns; none: all.
         below: further sentences.
 
     Raises:
         Refusal: a pattern without a table, or a run without tables.
     """
-    shown = _shown(summary, chosen.names)
-    style = chosen.text("as") or "imb"
+    shown = _shown(summary, arguments.names)
+    style = arguments.text("as") or "imb"
     parts = [_table_text(table, style) for table in shown]
     parts += [_footnotes(summary, shown, style, below)]
     return "\n\n".join(part for part in parts if part)
 
 
-def as_json(summary: Summary, chosen: BenchmarkArguments) -> str:
+def as_json(summary: Summary, arguments: BenchmarkArguments) -> str:
     """Return the tables as JSON; times in s, rates in B/s or messages per second.
 
     Raises:
@@ -142,7 +142,7 @@ def as_json(summary: Summary, chosen: BenchmarkArguments) -> str:
             "factor": _factor(table.pattern, table.processes),
             "rows": [row.as_data for row in table.rows],
         }
-        for table in _shown(summary, chosen.names)
+        for table in _shown(summary, arguments.names)
     ]  # fmt: skip
     return json.dumps({"run": summary.run.id, "tables": found, "failures": _failures(summary)}, indent=1)
 

@@ -226,7 +226,7 @@ def _request_of(outcome: Outcome, cell: Cell) -> Request | None:
     of_key = (
         request
         for request in outcome.run.requests
-        if request.subject.command and request.key == outcome.asked.requests.get(owner)
+        if request.subject.command and request.key == outcome.requested_cells.requests.get(owner)
     )
     return next((request for request in outcome.run.requests if request.show.title == str(owner)), next(of_key, None))
 

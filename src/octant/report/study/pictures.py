@@ -177,9 +177,9 @@ def years(outcome: Outcome, measure: str) -> Picture:
         pairs = zip(outcome.study.factors, place.cell.levels, strict=True)
         levels = [(name, outcome.study.factors[factor][name]) for factor, name in pairs]
         own = any(level.arguments.get("system") == THIS_MACHINE for _, level in levels)
-        year = outcome.own.year if own else next((level.year for _, level in levels if level.year), None)
+        year = outcome.local_run.year if own else next((level.year for _, level in levels if level.year), None)
         if year and place.ours:
-            name = outcome.own.machine or THIS_MACHINE if own else levels[0][0]
+            name = outcome.local_run.machine or THIS_MACHINE if own else levels[0][0]
             marks[THIS_MACHINE if own else "published"].append((float(year), place.ours.value.middle, name))
     series = []
     for name, points in marks.items():
@@ -231,7 +231,7 @@ def _caption(outcome: Outcome, measure: str) -> str:
     whose = f" {unit.partition(' ')[2]}" if " per " in unit else ""
     better = "More is better" if outcome.values.better(measure) == "higher" else "Less is better"
     if study.picture == "years":
-        run = f", {outcome.own.machine} in run {outcome.own.id}" if outcome.own.id else ""
+        run = f", {outcome.local_run.machine} in run {outcome.local_run.id}" if outcome.local_run.id else ""
         return f"{better}{f', {whose.strip()}' if whose else ''}. Published results over published peaks; " + (
             f"this machine{run}, over the peak that its own run measured."
         )

@@ -129,7 +129,7 @@ def about(outcome: Outcome) -> str:
     run = outcome.run if outcome.run and outcome.run.study else None
     return fill(
         "study/report", "about", run=run, repeats=outcome.repeats if run else 0, resume=resume_line(run) if run else "",
-        published=outcome.study.is_published, machine=outcome.own,
+        published=outcome.study.is_published, machine=outcome.local_run,
     )  # fmt: skip
 
 
