@@ -219,6 +219,47 @@ def test_a_class_name_has_one_meaning() -> None:
     assert {name: count for name, count in counts.items() if count > 1} == {}
 
 
+def test_settings_of_mpi_and_launchers_are_one_package_each() -> None:
+    modules = [path.relative_to(ROOT / "src/octant").with_suffix("") for path in files("src/octant/*.py")]
+    assert {module.parts[0] for module in modules if module.name.startswith("mpi_")} <= {"mpi"}
+    launchers = {module.parts[1] for module in modules if module.parts[0] == "launchers"} - {"__init__"}
+    assert {"slurm", "openmpi", "numactl"} < launchers
+    same_name = {
+        module.as_posix()
+        for module in modules
+        if module.parts[0] in ("launch", "placement", "runs") and launchers & set(module.parts)
+    }
+    assert same_name == set()
+
+
+def test_no_decision_depends_on_a_title() -> None:
+    """A run states its benchmark; requests of earlier versions are recognised by their titles.
+
+    The other exceptions, probes and the words of a suite in its title, may only become fewer.
+    """
+    decides = re.compile(r"\btitle\.(startswith|endswith|partition|split)\(|\btitle (==|!=|in) \S")
+    deciding = {
+        path.relative_to(ROOT / "src/octant").as_posix()
+        for path in files("src/octant/*.py")
+        if not re.search("report/|foreign/", path.as_posix()) and decides.search(path.read_text(encoding="utf-8"))
+    }
+    assert deciding == {"store/run_request.py", "analysis/summary.py", "runs/programs/command_text.py"}
+
+
+def test_limits_are_named_max() -> None:
+    """`MOST_FILES` reads as most of the files; `_network` has old names, which are those of the engine."""
+    constants = {
+        target.id
+        for path in files("src/octant/*.py", "tests/*.py", "bench/*.py")
+        for node in tree_of(path).body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    assert "MAX_KEYS" in constants
+    assert {name for name in constants if re.match(r"_?MOST(_|$)", name)} == set()
+
+
 def test_only_the_modules_that_may_touch_the_world_start_processes() -> None:
     allowed = {"launch", "build", "machine", "software", "store"}
     starts = {

@@ -20,7 +20,7 @@ NODE = read_synthetic("pack:2 core:4 pu:2")
     ("text", "bound"),
     [
         ("100000x1,oversubscribe=yes", f"on one node at most {MAX_NODE_THREADS} are supported"),
-        ("99999999999x1", "'99999999999x1' in '99999999999x1' is not of the form"),
+        ("99999999999x1", "^'99999999999x1' is not of the form"),
         ("1x1,smt=99999999999", "at most nine digits"),
         ("2000000x1,torus=100x100x100,order=XYZT", "on a torus at most 1000000"),
         ("1x1,torus=1000x1000x1000,order=XYZT", "at most 1000000 nodes"),
