@@ -93,7 +93,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Read options of Open MPI 5; the lines of a rank file may follow the command."""
     masks, notes = rank_masks(command, topology)
-    notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
+    notes += _openmpi.find_ineffective_options(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
 
 
@@ -106,7 +106,7 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
     if not command.words and not command.file:
         raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     _check_runtime_options(command)
-    options = prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    options = prrte_policy.read(command.given.all_values, _openmpi.mpirun_variables(command), topology)
     notes = list(options.notes)
     if command.file or options.policy.mapper == "rankfile":
         masks = _from_file(command, options, topology, notes)
@@ -231,7 +231,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     found = _openmpi.binding_option(given, _BINDING, environment) or _default_binding(given, environment)
-    return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)
+    return LaunchCommand(_openmpi.read_rank_count(given), tuple(words[1:at]), at, *found)
 
 
 def _split(word: str) -> tuple[str, str | None]:

@@ -71,7 +71,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Read options of Open MPI 4.1."""
     masks, notes = rank_masks(command, topology)
-    notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
+    notes += _openmpi.find_ineffective_options(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
 
 
@@ -85,9 +85,9 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     if command.file:
         raise ValueError("cannot interpret a rank file of Open MPI 4.1, which is not supported; use options")
-    policy, ranks = orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    policy, ranks = orte_policy.read(command.given.all_values, _openmpi.mpirun_variables(command), topology)
     masks = orte.place(topology, policy, ranks)
-    own = _openmpi.only_of_41(command.text)
+    own = _openmpi.find_option_of_41(command.text)
     notes = [f"interpreted as Open MPI 4.1 because of {own}, which Open MPI 5 ignores or refuses"] if own else []
     if ranks is None:
         notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
@@ -122,7 +122,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     found = _openmpi.binding_option(given, _BINDING, environment) or (True, _openmpi.BY_DEFAULT)
-    return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)
+    return LaunchCommand(_openmpi.read_rank_count(given), tuple(words[1:at]), at, *found)
 
 
 def _split(word: str) -> tuple[str, str | None]:

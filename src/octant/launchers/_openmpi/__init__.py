@@ -17,7 +17,7 @@ OF_41 = (
 """Parameters and options that Open MPI 5 does not have."""
 
 
-def rank_count(given: _words.ParsedOptions) -> int | None:
+def read_rank_count(given: _words.ParsedOptions) -> int | None:
     """Return the number of ranks that the words state; `None`: none.
 
     Raises:
@@ -55,12 +55,12 @@ def _binds(policy: str, by: str) -> tuple[bool, str]:
     return not unbound, "" if unbound else by
 
 
-def only_of_41(text: str) -> str:
+def find_option_of_41(text: str) -> str:
     """Return the first option or parameter of pasted lines that exists only in Open MPI 4.1; "": there is none."""
     return next((word for word in text.split() if re.search(OF_41, word)), "")
 
 
-def own_variables(command: _command.Command) -> dict[str, str]:
+def mpirun_variables(command: _command.Command) -> dict[str, str]:
     """Return the variables that mpirun itself sees: without those that -x sets for the ranks, and those of --mca."""
     ranks_only = {values[0].partition("=")[0] for name, values in command.given.all_values if name == "x"}
     stated = {values[0] for name, values in command.given.all_values if name.endswith("mca")}
@@ -71,7 +71,7 @@ def own_variables(command: _command.Command) -> dict[str, str]:
     }
 
 
-def without_effect(
+def find_ineffective_options(
     command: _command.Command,
     masks: Sequence[CpuSet | None],
     masks_of: Callable[[_command.Command], Sequence[CpuSet | None]],
