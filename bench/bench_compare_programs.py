@@ -20,7 +20,7 @@ from octant.analysis.compare import Comparisons, compare
 from octant.analysis.summary import summarise
 from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure_rounds
 from octant.runs.plan import planner_of
-from octant.runs.programs.pair import request_pairs
+from octant.runs.program_pair import request_pairs
 from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
 from octant.store import Store
 

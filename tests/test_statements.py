@@ -11,7 +11,7 @@ from octant.analysis.caveats import LEAST_BURSTS, TIME_SLICE_NS
 from octant.analysis.figures import BEYOND
 from octant.machine.hwloc import read_synthetic
 from octant.placement.expressions import parse_place
-from octant.runs.programs import pair
+from octant.runs import program_pair
 from octant.stats import changes, gate, launches, paired, samples
 from octant.stats.caveats import BOUNDS, GRADES
 from octant.stats.verdicts import MARGIN
@@ -116,7 +116,7 @@ OF_THE_ANALYSIS: Mapping[str, tuple[object, object]] = {
         {4: 0.00041, 6: 0.00124, 8: 0.00383, 12: 0.0122, 24: 0.0150, 48: 0.0157, 96: 0.0160},
     ),
     "up to 12 if they take at most 10 minutes, more if all take at most a minute": (
-        (pair.SENSIBLE_S, pair.SHORT_S),
+        (program_pair.SENSIBLE_S, program_pair.SHORT_S),
         (600.0, 60.0),
     ),
     "so a gate on several figures needs eight rounds": (gate.LEAST_ROUNDS_OF_MANY, 8),

@@ -199,6 +199,10 @@ class Launch:
         return tuple(replace(self, knobs={**knobs, **cell}) for cell in cells_of(apart)) if apart else (self,)
 
 
+RequestPairs = tuple[tuple[Request, Request], ...]
+"""Pairs of requests of A and B that have a figure in common; each round measures all pairs."""
+
+
 def cells_of(knobs: Mapping[str, str]) -> list[dict[str, str]]:
     """Return every combination of the values of these knobs, the last knob fastest."""
     lists = [value.split(",") for value in knobs.values()]

@@ -13,7 +13,7 @@ import pytest
 
 import build_tree
 from octant import build
-from octant.build import compiler, on_demand
+from octant.build import compiler, folders, on_demand
 from octant.failure import Refusal
 
 pytestmark = pytest.mark.slow
@@ -216,21 +216,21 @@ def test_a_full_disk_is_named_and_the_next_command_completes_the_build(tree: Pat
 def own_process(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """As in a process that uses the tree, in this one."""
     monkeypatch.delenv("OCTANT_KERNELS")
-    monkeypatch.setattr(build, "source_root", lambda: tree)
+    monkeypatch.setattr(folders, "source_root", lambda: tree)
     on_demand.tree.cache_clear()
     yield tree
     on_demand.tree.cache_clear()
 
 
 def test_nothing_is_built_while_a_measurement_runs(own_process: Path) -> None:
-    with build.no_building(), pytest.raises(Refusal, match="a measurement is running"):
+    with on_demand.no_building(), pytest.raises(Refusal, match="a measurement is running"):
         build.find("node/first")
     assert not (own_process / "build").exists()
 
 
 def test_an_installation_without_sources_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OCTANT_KERNELS")
-    monkeypatch.setattr(build, "source_root", lambda: None)
+    monkeypatch.setattr(folders, "source_root", lambda: None)
     build.prepare(["node/first"])
     with pytest.raises(Refusal, match=r"no sources\); reinstall octant-hpc"):
         build.find("node/first")

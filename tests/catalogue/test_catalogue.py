@@ -23,7 +23,7 @@ def test_the_counts_are_those_of_the_transcription() -> None:
 
 
 def test_every_entry_names_a_known_document() -> None:
-    entries: list[catalogue.Result | catalogue.Finding | catalogue.Setting]
+    entries: list[catalogue.PublishedResult | catalogue.Finding | catalogue.Setting]
     entries = [*catalogue.results().values(), *catalogue.findings().values(), *catalogue.settings()]
     sources = [source for machine in catalogue.machines().values() for source in machine.source]
     assert {entry.document for entry in [*entries, *sources]} == set(catalogue.documents())

@@ -43,7 +43,7 @@ class Programs:
         scratch = self.root / f"scratch-{time.monotonic_ns()}"
         scratch.mkdir()
         planned = self.planned(words, timeout_s, **subject)
-        return run_program(planned, scratch, lambda _: None, shown=shown, store=self.root / "store")
+        return run_program(planned, scratch, lambda _: None, shows_output=shown, store=self.root / "store")
 
     def script(self, text: str, **options: Any) -> ProgramEnd:
         return self.run("sh", "-c", text, **options)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 import record_hydra
-from octant.launchers import LauncherReading, _shared, from_syntax, mpich
+from octant.launchers import LauncherReading, _reading, from_syntax, mpich
 from octant.machine import CpuSet, Topology
 from octant.placement import numbers_text
 from octant.placement.request import PlacementRequest, request_from_lists
@@ -31,7 +31,7 @@ def plain_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(sets: Sequence[CpuSet], _topology: Topology, threads: int | None) -> PlacementRequest:
         return request_from_lists([tuple(sorted(held)) for held in sets], threads or 1)
 
-    monkeypatch.setattr(_shared, "recognise", listed)
+    monkeypatch.setattr(_reading, "recognise", listed)
 
 
 @pytest.mark.usefixtures("plain_requests")

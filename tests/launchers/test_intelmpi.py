@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 import record_intelmpi
-from octant.launchers import LauncherReading, _shared, from_syntax, intelmpi
+from octant.launchers import LauncherReading, _reading, from_syntax, intelmpi
 from octant.machine import CpuSet, Topology
 from octant.machine.hwloc import load
 from octant.placement import set_text
@@ -25,7 +25,7 @@ def plain_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(sets: Sequence[CpuSet], _topology: Topology, threads: int | None) -> PlacementRequest:
         return request_from_lists([tuple(sorted(held)) for held in sets], threads or 1)
 
-    monkeypatch.setattr(_shared, "recognise", listed)
+    monkeypatch.setattr(_reading, "recognise", listed)
 
 
 def answer(line: str, topology: str) -> LauncherReading:

@@ -17,7 +17,7 @@ from registries import added
 DEMO = '''
 """The launcher of a site: `demorun -r RANKS -b CPUS/CPUS PROGRAM`, and its batch system `demosub`."""
 from octant.launchers import (
-    Job, LaunchCommand, LauncherReading, Submission, Syntax, _shared, _tables, _words, render_job_script,
+    Job, LaunchCommand, LauncherReading, Submission, Syntax, _reading, _tables, _words, _writing, render_job_script,
 )
 from octant.machine.cpusets import parse_cpus
 from octant.placement import set_text
@@ -35,12 +35,12 @@ def parse(words):
     return _words.getopt(words, OPTIONS)
 
 def to_syntax(placement, request, topology):
-    sets = "/".join(set_text(held) for held in _shared.rank_sets(placement))
-    return Syntax((f"demorun -r {len(placement.ranks)} -b {sets} {_shared.PROGRAM}",), True)
+    sets = "/".join(set_text(held) for held in _writing.rank_sets(placement))
+    return Syntax((f"demorun -r {len(placement.ranks)} -b {sets} {_writing.PROGRAM}",), True)
 
 def from_syntax(command, topology):
     sets = [parse_cpus(part) for part in command.last("b").split("/")]
-    return _shared.reading_of_masks(sets, topology, None)
+    return _reading.reading_of_masks(sets, topology, None)
 
 def at_hand(environment):
     return "DEMO_JOB" in environment

@@ -7,7 +7,7 @@ import pytest
 
 from launcher_syntax import REFERENCE, masks, read, remarks_of, syntax_of
 from octant.launchers import from_syntax
-from octant.launchers._slurm_options import BATCH_OPTIONS
+from octant.launchers.slurm.option_tables import BATCH_OPTIONS
 from octant.machine.hwloc import load, read_synthetic
 from octant.placement import set_text
 from paths import MACHINES

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from octant.launchers import LauncherReading, _shared, from_syntax, slurm, to_syntax
-from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
-from octant.launchers._slurm_masks import SlurmSettings, masks, memory_nodes, node_of
-from octant.launchers._slurm_options import GPU_OPTIONS
+from octant.launchers import LauncherReading, _reading, from_syntax, slurm, to_syntax
 from octant.launchers._tables import OPTIONAL
 from octant.launchers._words import ParsedOptions
+from octant.launchers.slurm.option_tables import GPU_OPTIONS
+from octant.launchers.slurm.srun_line import SrunOptions, memory_of, step_of
+from octant.launchers.slurm.step_masks import SlurmSettings, compute_masks, memory_nodes, node_of
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.machine.hwloc import load, read_synthetic
@@ -63,7 +63,7 @@ def differences(answers: Mapping[str, list[object]], topology: Topology) -> list
 def test_srun_is_read_as_slurm_runs_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search for a plain request behind the masks, which costs most of the time, is left out."""
     monkeypatch.setattr(
-        _shared,
+        _reading,
         "recognise",
         lambda held, _topology, threads: request_from_lists([tuple(sorted(one)) for one in held], threads),
     )
@@ -233,7 +233,7 @@ def test_settings_of_slurm_change_masks_as_slurm_changes_them(machine: Machine) 
         if "-N" not in line:
             asked.variables = {"SLURM_JOB_NUM_NODES": "1", **asked.variables}
         try:
-            held = masks(node, step_of(asked, node), settings_of)
+            held = compute_masks(node, step_of(asked, node), settings_of)
             kind, listed, _prefer = memory_of(asked)
             if kind not in ("", "local"):
                 memory_nodes(node, kind, listed, len(held))

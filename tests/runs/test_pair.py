@@ -20,10 +20,10 @@ from octant.request import Subject
 from octant.runs import interleaved
 from octant.runs.interleaved import Interleaved, RoundEnd, create_program_runs, measure_rounds
 from octant.runs.plan import planner_of
+from octant.runs.program_pair import SENSIBLE_S, default_rounds, request_pairs, two_commands
 from octant.runs.programs import grammar, program_request
 from octant.runs.programs.command_text import check_text, comparison_line, subject_words, value_text
 from octant.runs.programs.options import ProgramOptions
-from octant.runs.programs.pair import SENSIBLE_S, default_rounds, request_pairs, two_commands
 from octant.store import Pair, Store
 
 COMMANDS = (("./old",), ("./new",))

@@ -15,7 +15,7 @@ from octant.failure import Exit, Refusal
 from octant.program import ProgramCheck
 from octant.record import Point, Result
 from octant.request import Launch, Request, Subject
-from octant.runs.programs.schedule import baseline_starts, launches_within, repeats_text, schedule_launches
+from octant.runs.program_schedule import baseline_starts, launches_within, repeats_text, schedule_launches
 from octant.runs.programs.timeouts import LEAST_S, NO_LIMIT_S, TIMES, TimeLimits
 from octant.runs.session import Batch
 from octant.runs.starts import list_starts

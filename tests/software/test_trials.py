@@ -43,6 +43,20 @@ def test_names_are_tried_from_the_newest_until_one_has_kernels(tmp_path: Path, m
     assert blas.with_trials(found, {"avx2"}, is_set=False).trials == (CoreTrial("Haswell", "Haswell", 1.0),)
 
 
+@pytest.mark.parametrize("fails", ['"$OPENBLAS_CORETYPE" = SkylakeX', '"$OPENBLAS_CORETYPE$4" = SkylakeX512'])
+def test_no_older_core_is_tried_after_a_request_without_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    """The first case is a timeout on a busy machine, the second kernels that the processor cannot execute."""
+    library = stand_in(tmp_path, monkeypatch, "SkylakeX|Haswell")
+    program = tmp_path / "python"
+    program.write_text(program.read_text().replace("#!/bin/sh", f"#!/bin/sh\ntest {fails} && exit 1", 1))
+    found = blas.openblas(library)
+    assert found is not None
+    tried = blas.with_trials(found, FLAGS, is_set=False).trials
+    assert tried == (CoreTrial("SapphireRapids", "Nehalem"), CoreTrial("Cooperlake", "Nehalem"))
+
+
 def test_a_variable_that_is_set_is_compared_with_unset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = stand_in(tmp_path, monkeypatch, "Haswell|SkylakeX", default="SkylakeX")
     monkeypatch.setenv(blas.VARIABLE, "Haswell")
@@ -63,6 +77,7 @@ def test_the_library_itself_says_which_core_it_uses(monkeypatch: pytest.MonkeyPa
     """The requested name counts only if the library confirms it: `nonsense` changes nothing."""
     assert LIBRARY is not None
     monkeypatch.delenv(blas.VARIABLE, raising=False)
+    monkeypatch.setattr(command, "TIMEOUT_S", 60.0)  # on a busy machine, too, each request has an answer
     usual = blas.openblas(LIBRARY)
     monkeypatch.setenv(blas.VARIABLE, "nonsense")
     assert usual is not None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from octant import build
-from octant.build import on_demand
+from octant.build import folders, on_demand
 from octant.failure import Refusal
 
 _CMAKE = """
@@ -62,7 +62,7 @@ def run(folder: Path, *names: str, env: Mapping[str, str] | None = None) -> "sub
 
 def main(tree: str, *names: str) -> int:
     """Builds; the exit status is that of the last refusal."""
-    build.source_root = lambda: Path(tree)
+    folders.source_root = lambda: Path(tree)
     status = 0
     try:
         on_demand.prepare([build.program_name(name) for name in names])

@@ -44,6 +44,23 @@ def _imported(tree: ast.Module, modules: Mapping[str, Path]) -> Iterator[str]:
             yield from {one.name for one in node.names} & modules.keys()
 
 
+def collapse(graph: Mapping[str, Set[str]], package: str) -> dict[str, set[str]]:
+    """Return the imports between the children of a package; a folder stands for all modules in it.
+
+    Modules outside the package and the package's own `__init__.py` are left out.
+    """
+    depth = package.count(".") + 2
+
+    def child(module: str) -> str | None:
+        return ".".join(module.split(".")[:depth]) if module.startswith(f"{package}.") else None
+
+    children: dict[str, set[str]] = {}
+    for module, imported in graph.items():
+        if (name := child(module)) is not None:
+            children.setdefault(name, set()).update(other for one in imported if (other := child(one)) is not None)
+    return {name: imported - {name} for name, imported in children.items()}
+
+
 def cycles(graph: Mapping[str, Set[str]]) -> list[list[str]]:
     """Return the strongly connected components of more than one module, sorted (Tarjan 1972)."""
     index: dict[str, int] = {}

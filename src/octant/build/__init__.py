@@ -2,34 +2,16 @@
 
 import functools
 import hashlib
-import importlib.machinery
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
-from octant.build import version
+from octant.build import folders
 from octant.failure import Refusal
 
 NETWORK = "_network"
 """The engine of the network model, a Python module."""
-
-
-def named_folder() -> Path | None:
-    """Return the folder that OCTANT_KERNELS names. If it is set, no other folder is searched and nothing is built."""
-    named = os.environ.get("OCTANT_KERNELS")
-    return Path(named) if named else None
-
-
-def installed_folder() -> Path:
-    """Folder of the programs that an installed package brings."""
-    return Path(__file__).resolve().parent.parent / "bin"
-
-
-def source_root() -> Path | None:
-    """Return the source tree of this package (a checkout or an editable installation); `None`: installed."""
-    return version.source_tree(Path(__file__).resolve().parent.parent)
 
 
 def program_name(name: str) -> str:
@@ -44,12 +26,12 @@ def find(name: str) -> Path:
         Refusal: not installed (names the folder that was searched), or it cannot be built.
     """
     file = program_name(name)
-    named = named_folder()
-    if named is None and source_root() is not None:
+    named = folders.named_folder()
+    if named is None and folders.source_root() is not None:
         from octant.build import on_demand  # noqa: PLC0415 - an installed package does not need it
 
         return on_demand.program(file)
-    program = (named or installed_folder()) / file
+    program = (named or folders.installed_folder()) / file
     if os.access(program, os.X_OK):
         return program
     if named:
@@ -67,29 +49,10 @@ def prepare(names: Iterable[str]) -> None:
 
     A program that cannot be built is refused by `find`, so that the others stay usable.
     """
-    if named_folder() is None and source_root() is not None:
+    if folders.named_folder() is None and folders.source_root() is not None:
         from octant.build import on_demand  # noqa: PLC0415 - an installed package does not need it
 
         on_demand.prepare([program_name(name) for name in names])
-
-
-@contextmanager
-def no_building() -> Iterator[None]:
-    """While the block lasts, nothing is built in this process: a compiler would disturb what is measured."""
-    global _forbidden  # noqa: PLW0603 - of this process
-    before, _forbidden = _forbidden, True
-    try:
-        yield
-    finally:
-        _forbidden = before
-
-
-_forbidden = False
-
-
-def may_build() -> bool:
-    """Whether programs may be built now (`no_building`)."""
-    return not _forbidden
 
 
 def network_module(build: bool = True) -> Path | None:
@@ -101,18 +64,12 @@ def network_module(build: bool = True) -> Path | None:
     Raises:
         Refusal: it cannot be built.
     """
-    named = named_folder()
-    if named is None and source_root() is not None:
+    named = folders.named_folder()
+    if named is None and folders.source_root() is not None:
         from octant.build import on_demand  # noqa: PLC0415 - an installed package does not need it
 
         return on_demand.module(NETWORK) if build else on_demand.built_module(NETWORK)
-    return module_in(named or installed_folder().parent, NETWORK)
-
-
-def module_in(folder: Path, name: str) -> Path | None:
-    """Return the file of an extension module in a folder, for this interpreter."""
-    files = (folder / f"{name}{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES)
-    return next((file for file in files if file.is_file()), None)
+    return folders.module_in(named or folders.installed_folder().parent, NETWORK)
 
 
 def digest(program: Path) -> str:

@@ -3,7 +3,7 @@
 import sys
 
 from octant import build
-from octant.build import on_demand
+from octant.build import folders, on_demand
 from octant.failure import Refusal
 
 TOOLS = ("bind", "link", "pages", "mpi-probe")
@@ -11,7 +11,7 @@ TOOLS = ("bind", "link", "pages", "mpi-probe")
 
 def main(names: list[str]) -> int:
     """Build all programs; return the exit status."""
-    root = build.source_root()
+    root = folders.source_root()
     if root is None:
         print("this installation has no sources; its programs are already installed", file=sys.stderr)
         return 0

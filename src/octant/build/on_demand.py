@@ -21,8 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from octant import build
-from octant.build import compiler, steps
+from octant.build import compiler, folders, steps
 from octant.failure import Exit, Refusal
 
 SOURCES = (".cpp", ".hpp", ".bin", ".cmake", "CMakeLists.txt")
@@ -52,20 +51,20 @@ def program(file: str) -> Path:
     """Return the current program of that file name; build it if there is none.
 
     Raises:
-        Refusal: it cannot be built, or a measurement is running (`build.no_building`).
+        Refusal: it cannot be built, or a measurement is running (`no_building`).
     """
     return _current_folder(file) / "bin" / file
 
 
 def module(name: str) -> Path | None:
     """As `program`, for an extension module."""
-    return build.module_in(_current_folder(name) / "bin", name)
+    return folders.module_in(_current_folder(name) / "bin", name)
 
 
 def built_module(name: str) -> Path | None:
     """Return the current extension module, if it is built."""
     folder = _folder_of(name)
-    return build.module_in(folder / "bin", name) if folder else None
+    return folders.module_in(folder / "bin", name) if folder else None
 
 
 def prepare(files: Sequence[str]) -> None:
@@ -81,6 +80,18 @@ def prepare(files: Sequence[str]) -> None:
             raise _failed[missing[0]]
 
 
+@contextmanager
+def no_building() -> Iterator[None]:
+    """While the block lasts, nothing is built in this process: a compiler would disturb what is measured."""
+    global _is_forbidden  # noqa: PLW0603 - of this process
+    before, _is_forbidden = _is_forbidden, True
+    try:
+        yield
+    finally:
+        _is_forbidden = before
+
+
+_is_forbidden = False
 _failed: dict[str, Refusal] = {}
 """What could not be built in this process; it is not tried again."""
 
@@ -104,7 +115,7 @@ def tree() -> SourceTree:
     Raises:
         Refusal: the MPI library that OCTANT_MPI names is not there.
     """
-    root = build.source_root()
+    root = folders.source_root()
     assert root is not None  # noqa: S101 - only source trees come here
     return SourceTree(root, _state(root), compiler.settings())
 
@@ -151,7 +162,7 @@ def _build(targets: Sequence[str]) -> None:
     Raises:
         Refusal: nothing can be built here, for a reason that has nothing to do with the targets.
     """
-    if not build.may_build():
+    if _is_forbidden:
         raise Refusal(f"cannot build {targets[0]} (a measurement is running); build it first with `make setup`")
     folder = _writable_folder()
     try:

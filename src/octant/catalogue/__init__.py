@@ -101,7 +101,7 @@ class MetricNote(InputTable, frozen=True):
     definition: str
 
 
-class Result(InputTable, frozen=True, kw_only=True):
+class PublishedResult(InputTable, frozen=True, kw_only=True):
     """Published table or list."""
 
     id: str
@@ -252,7 +252,7 @@ def members(entry: InputTable) -> dict[str, Any]:
 
 
 @functools.cache
-def results() -> dict[str, Result]:
+def results() -> dict[str, PublishedResult]:
     """Return the published tables by id.
 
     Raises:
@@ -302,7 +302,7 @@ def read_settings(file: Traversable, counterparts: Iterable[Traversable]) -> tup
     return tuple(found)
 
 
-def read_result(description: Traversable, rows: Traversable) -> Result:
+def read_result(description: Traversable, rows: Traversable) -> PublishedResult:
     """Read one table from its two files.
 
     Raises:
@@ -320,7 +320,7 @@ def read_result(description: Traversable, rows: Traversable) -> Result:
         configuration = {column: line[column] for column in columns}
         row = {**common, "value": line["value"] or None, "configuration": configuration}
         seen.append(_valid(Observation, row, f"{rows.name}, line {number}"))
-    result = _valid(Result, {**about, "observations": seen}, description.name)
+    result = _valid(PublishedResult, {**about, "observations": seen}, description.name)
     for observation in result.observations:
         if observation.metric not in result.metrics:
             raise CatalogueError(f"cannot read {rows.name} (its metric {observation.metric!r} has no definition)")

@@ -117,7 +117,7 @@ class _Rounds:
     def _announce(self) -> None:
         """Print the number of rounds and the estimated time, before the second round."""
         from octant.cli._rounds import may_look
-        from octant.runs.programs.pair import default_rounds
+        from octant.runs.program_pair import default_rounds
 
         all_of_them = self.pair.rounds
         if self.round_options.rounds is None:
@@ -162,22 +162,21 @@ def measure_programs(to: Store, programs: Programs, round_options: RoundOptions,
         typer.Exit: it was stopped.
     """
     from octant.analysis.evidence import too_few_rounds
-    from octant.runs import interleaved
+    from octant.runs import interleaved, program_pair
     from octant.runs.command_line import LOCAL_TARGET
     from octant.runs.plan import check_startable
-    from octant.runs.programs import pair
     from octant.runs.programs.file_checks import check_files_exist
     from octant.stats.gate import EXTENDED_THRESHOLDS, least_rounds
 
-    commands = pair.two_commands(programs.typed.command or ())
+    commands = program_pair.two_commands(programs.typed.command or ())
     options = programs.typed.options
-    couples, machine = pair.request_pairs(
+    couples, machine = program_pair.request_pairs(
         commands, programs.knobs, programs.ranks, programs.where or LOCAL_TARGET, options
     )
     for request in (request for couple in couples for request in couple):
         check_files_exist(request)
         check_startable(request, machine)
-    kept = pair.continue_runs([to.find(name) for name in programs.runs], couples) if programs.runs else None
+    kept = program_pair.continue_runs([to.find(name) for name in programs.runs], couples) if programs.runs else None
     rounds, looks, goes_on = round_options.plan(kept.pair if kept else None, max(EXTENDED_THRESHOLDS), early=True)
     if round_options.gate and rounds < least_rounds(len(couples)):
         raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)

@@ -43,7 +43,7 @@ def progress_of(
         rounds: number of the round of each launch, by key.
         after_s: seconds of the work after the last launch.
         known: durations of launches.
-        shows_output: programs print to the same terminal, so that only lines are printed, each before its launch starts.
+        shows_output: programs print to the same terminal, so that a line is printed before each launch starts.
     """
     with progress_by(RemainingTime(left, rounds, after_s, known=known), shows_output) as tick:
         yield tick

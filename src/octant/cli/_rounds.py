@@ -112,8 +112,8 @@ def are_programs(found: Comparisons) -> bool:
 
 def programs_not_started(found: Comparisons, round_options: RoundOptions) -> Refusal:
     """Return the refusal to start programs of stored runs, with the command that measures them, if it is known."""
+    from octant.runs.program_pair import EXAMPLE
     from octant.runs.programs.command_text import comparison_line
-    from octant.runs.programs.pair import EXAMPLE
 
     options = [*(["--gate"] if round_options.gate else []), *(["--until-sure"] if round_options.until_sure else [])]
     options += ["--rounds", str(round_options.rounds)] if round_options.rounds else []

@@ -94,8 +94,8 @@ def measure(
     from octant.cli._progress import RemainingTime, progress_by
     from octant.runs.cell_costs import list_step_errors
     from octant.runs.plan import planner_of
+    from octant.runs.program_schedule import baseline_starts, needs_decision, repeats_text, schedule_launches
     from octant.runs.programs.command_text import resume_line
-    from octant.runs.programs.schedule import baseline_starts, needs_decision, repeats_text, schedule_launches
     from octant.runs.rounds import rounds_of
     from octant.runs.session import execute_run
     from octant.units import counted

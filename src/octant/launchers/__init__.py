@@ -1,4 +1,4 @@
-"""One file per launcher; the folder is the registration. A file has `TITLE` and each role that its launcher has.
+"""One file or folder per launcher, which is its registration. It has `TITLE` and each role that the launcher has.
 
 | role | what the file declares |
 | --- | --- |

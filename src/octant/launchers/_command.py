@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from octant.launchers import _shared, _tables, _words, _wrappers
+from octant.launchers import _line, _tables, _words, _wrappers
 
 _SEPARATORS = frozenset({";", "|", "||", "&&", "&", ";;"})
 _KEYWORDS = frozenset({"do", "then", "else", "!", "{", "(", "exec", "command"})
@@ -60,14 +60,18 @@ class LauncherCommand:
         """Return whether one of these options was given."""
         return any(name in self.given.spelt for name in names)
 
-    def number(self, *names: str, most: int = _shared.MAX_RANKS) -> int | None:
+    def number(self, *names: str, most: int = _line.MAX_RANKS) -> int | None:
         """Return the value of an option as a number from 1 to `most`; `None`: it was not given.
 
         Raises:
             ValueError: it is none.
         """
         found = next(((n, v) for n, v in reversed(self.given.all_values) if n in names and v), None)
-        return None if found is None else _shared.whole(self.given.spelt[found[0]].partition("=")[0], found[1][0], most)
+        return (
+            None
+            if found is None
+            else _line.read_integer(self.given.spelt[found[0]].partition("=")[0], found[1][0], most)
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Command(LauncherCommand):
 
     def threads(self) -> int | None:
         """Return OpenMP's number of threads, of the outermost level."""
-        return _shared.CommandLine(self.variables, []).threads()
+        return _line.CommandLine(self.variables, []).threads()
 
     def value(self, variable: str) -> str:
         """Return what a variable is set to.
@@ -93,7 +97,7 @@ class Command(LauncherCommand):
         Raises:
             ValueError: the text names it without setting it.
         """
-        return _shared.CommandLine(self.variables, []).value(variable)
+        return _line.CommandLine(self.variables, []).value(variable)
 
 
 @dataclass
@@ -122,9 +126,9 @@ def read_script(text: str, file_lines: Sequence[str]) -> Script:
     starts = [match for pattern in (r"^# file ", *file_lines) for match in re.finditer(pattern, text, re.MULTILINE)]
     begin = min((match.start() for match in starts), default=len(text))
     text, found.file = text[:begin], text[begin:]
-    if len(text) > _shared.LONGEST_OPTIONS:
+    if len(text) > _line.LONGEST_OPTIONS:
         raise ValueError(
-            f"cannot read lines of {len(text)} characters (at most {_shared.LONGEST_OPTIONS}); give the lines "
+            f"cannot read lines of {len(text)} characters (at most {_line.LONGEST_OPTIONS}); give the lines "
             "of one launch"
         )
     stated = re.findall(r"^#SBATCH[ \t]+(?:\S+[ \t]+)*?(?:-c|--cpus-per-task)[ =]?(\d+)\b", text, re.MULTILINE)

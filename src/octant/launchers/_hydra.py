@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from octant.launchers import _shared
+from octant.launchers import _line
 from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement.expressions import known_caches, objects
 
@@ -83,9 +83,9 @@ def _user_masks(text: str) -> list[CpuSet]:
         held: set[int] = set()
         for part in match[1].split("+"):
             first, _, last = part.partition("-")
-            begin = _shared.whole("user:", first, least=0)
-            held |= set(range(begin, max(begin, _shared.whole("user:", last or first, least=0)) + 1))
-        masks += [frozenset(held)] * _shared.whole("user:", match[2] or "1")
+            begin = _line.read_integer("user:", first, least=0)
+            held |= set(range(begin, max(begin, _line.read_integer("user:", last or first, least=0)) + 1))
+        masks += [frozenset(held)] * _line.read_integer("user:", match[2] or "1")
     return masks
 
 
@@ -159,7 +159,7 @@ def _unit(text: str, topology: Topology) -> tuple[tuple[CpuSet, ...], int]:
     found = unit_objects(topology, _UNITS[name])
     if not found:
         raise ValueError(f"cannot find any {name} on this topology; {UNSUPPORTED}")
-    return found, _shared.whole(name, count or "1")
+    return found, _line.read_integer(name, count or "1")
 
 
 def unit_objects(topology: Topology, unit: str) -> tuple[CpuSet, ...]:
@@ -204,8 +204,8 @@ def first_host(ranks: int | None, each: int | None, hosts: str, rankmap: str, or
     elif order:
         raise ValueError(f"cannot read -order-nodes {order[:60]}; use ASCENDING or DESCENDING")
     total = sum(places) if ranks is None else ranks
-    if total > _shared.MAX_RANKS * len(places):
-        raise ValueError(f"cannot place {total} ranks (at most {_shared.MAX_RANKS} per host); reduce -n")
+    if total > _line.MAX_RANKS * len(places):
+        raise ValueError(f"cannot place {total} ranks (at most {_line.MAX_RANKS} per host); reduce -n")
     turns = _map(rankmap) if rankmap else [host for host, count in enumerate(places) for _ in range(count)]
     if max(turns) >= len(places):
         raise ValueError(
@@ -223,7 +223,7 @@ def _places(hosts: str) -> list[int]:
     names: list[str] = []
     places: list[int] = []
     for name, _, count in (entry.partition(":") for entry in hosts.split(",") if entry):
-        number = _shared.whole("-hosts", count or "1")
+        number = _line.read_integer("-hosts", count or "1")
         if names and names[-1] == name:
             places[-1] += number
         elif name in names:
@@ -248,8 +248,8 @@ def _map(text: str) -> list[int]:
     for found in re.finditer(rf"{block}|([0-9]+)", text):
         first, count, each = (int(found[1]), int(found[2]), int(found[3])) if found[1] else (int(found[4]), 1, 1)
         turns += [first + host for host in range(count) for _ in range(each)]
-        if len(turns) > _shared.MAX_RANKS:
-            raise ValueError(f"cannot read -rankmap {text[:60]} (more than {_shared.MAX_RANKS} ranks); reduce it")
+        if len(turns) > _line.MAX_RANKS:
+            raise ValueError(f"cannot read -rankmap {text[:60]} (more than {_line.MAX_RANKS} ranks); reduce it")
     if not turns:
         raise ValueError(f"cannot read -rankmap {text[:60]} (it contains no rank); use 0,0,1,1")
     return turns

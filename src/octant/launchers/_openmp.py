@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import LauncherReading, _command, _shared
+from octant.launchers import LauncherReading, _command, _line
 from octant.machine import CpuSet, NotKnownError, Topology
 from octant.placement import Placement, RankPlacement
 from octant.placement.expressions import objects
@@ -107,7 +107,7 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
     name = re.fullmatch(r"([a-z_]+)(?:\s*\(\s*(\d+)\s*\))?", text.strip().lower())
     if name and name[1] in _PLACES:
         found = list(objects(topology, _PLACES[name[1]]))
-        return found[: _shared.whole("OMP_PLACES", name[2])] if name[2] else found
+        return found[: _line.read_integer("OMP_PLACES", name[2])] if name[2] else found
     places: list[CpuSet] = []
     for part in re.split(r",(?![^{]*\})", text):
         match = _PLACE.fullmatch(part)
@@ -119,7 +119,7 @@ def parse_places(text: str, topology: Topology) -> list[CpuSet]:
                 raise ValueError(f"OMP_PLACES={text[:60]} excludes a place that it does not contain")
             places = [place for place in places if place != held]
             continue
-        count, stride = _shared.whole("OMP_PLACES", match[4] or "1"), int(match[5] or 1)
+        count, stride = _line.read_integer("OMP_PLACES", match[4] or "1"), int(match[5] or 1)
         if count * len(held) > MAX_NODE_THREADS or len(places) > MAX_NODE_THREADS:
             raise ValueError(f"OMP_PLACES={text[:60]} contains more than {MAX_NODE_THREADS} hardware threads")
         places += [frozenset(cpu + i * stride for cpu in held) for i in range(count)]
@@ -141,8 +141,8 @@ def _place(text: str, value: str) -> CpuSet:
         match = _NUMBERS.fullmatch(part)
         if match is None or (match[1] and match[3]):
             raise ValueError(f"OMP_PLACES={value[:60]} is not valid; use cores, threads or {{0,1}},{{2,3}}")
-        first, step = _shared.whole("OMP_PLACES", match[2], MAX_NODE_THREADS, least=0), int(match[4] or 1)
-        numbers = [first + i * step for i in range(_shared.whole("OMP_PLACES", match[3] or "1", MAX_NODE_THREADS))]
+        first, step = _line.read_integer("OMP_PLACES", match[2], MAX_NODE_THREADS, least=0), int(match[4] or 1)
+        numbers = [first + i * step for i in range(_line.read_integer("OMP_PLACES", match[3] or "1", MAX_NODE_THREADS))]
         if min(numbers) < 0:
             raise ValueError(f"OMP_PLACES={value[:60]} contains negative numbers")
         held = held - set(numbers) if match[1] else held | set(numbers)

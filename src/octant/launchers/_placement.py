@@ -8,7 +8,7 @@ from functools import partial
 from types import ModuleType
 
 from octant import registry
-from octant.launchers import _choice, _command, _heads, _shared, _words
+from octant.launchers import _choice, _command, _heads, _reading, _words
 from octant.launchers._reading import LauncherReading, Syntax
 from octant.launchers._roles import PACKAGE, entries, file_name, find, launchers_with_role
 from octant.machine import Topology
@@ -78,7 +78,7 @@ def from_syntax(
     notes += _command.account_variables(command.variables, tables, chosen.TITLE)
     reading = _of_ranks(chosen, command, script, topology)
     if memory is not None:
-        reading = _shared.with_memory(reading, [memory] * len(reading.placement.ranks), topology)
+        reading = _reading.add_memory(reading, [memory] * len(reading.placement.ranks), topology)
     tools = [tool for start in choice.starts for tool in start.tools]
     if tools and all(place.cpus == topology.allowed for place in reading.placement.ranks):
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, set_text
@@ -32,7 +32,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     """Return one resource set per rank, with logical CPU numbers."""
     lines = []
     cannot = [
-        *_shared.no_threads(placement, "execrset"),
+        *_writing.thread_remarks(placement, "execrset"),
         "execrset starts no ranks: use one line per local rank, selected in a wrapper script",
     ]
     if request.memory.policy in ("local", "bind"):
@@ -48,8 +48,8 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         cannot.append(f"pages={request.pages} is not available: AIX has pages of 4 KiB, 64 KiB, 16 MiB and 16 GiB")
     if size == "16M":
         cannot.append("pages of 16 MiB must be reserved first: vmo -o lgpg_regions=N -o lgpg_size=16777216")
-    lines += [f"execrset -c {set_text(place.cpus)} -e {_shared.PROGRAM}" for place in placement.ranks]
-    return Syntax((*_shared.openmp_line(request), *lines), True, tuple(cannot))
+    lines += [f"execrset -c {set_text(place.cpus)} -e {_writing.PROGRAM}" for place in placement.ranks]
+    return Syntax((*_writing.openmp_line(request), *lines), True, tuple(cannot))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
@@ -57,4 +57,4 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     listed = [row.last("c") for row in command.rows]
     if not listed or None in listed:
         raise ValueError(f"cannot find 'execrset -c LIST -e PROGRAM' in {command.text!r}")
-    return _shared.reading_of_masks([parse_cpus(one) for one in listed if one], topology, None)
+    return _reading.reading_of_masks([parse_cpus(one) for one in listed if one], topology, None)

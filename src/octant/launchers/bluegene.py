@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import MAX_NODE_THREADS, PlacementRequest
@@ -58,10 +58,10 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         files = (("octant.map", write_map(places)),)
     per = f"-mode {({1: 'SMP', 2: 'DUAL'}).get(per_node, 'VN')}"
     if dimensions == 5:
-        lines = [f"runjob --np {len(places)} --ranks-per-node {per_node} --mapping {value} : {_shared.PROGRAM}"]
+        lines = [f"runjob --np {len(places)} --ranks-per-node {per_node} --mapping {value} : {_writing.PROGRAM}"]
     else:
         lines = [f"export BGLMPI_MAPPING={value}  # Blue Gene/L"]
-        lines += [f"mpirun -np {len(places)} {per} -env BG_MAPPING={value} {_shared.PROGRAM}  # Blue Gene/P"]
+        lines += [f"mpirun -np {len(places)} {per} -env BG_MAPPING={value} {_writing.PROGRAM}  # Blue Gene/P"]
     cannot = ["a node has a single memory, and the system binds its ranks: only the order can be selected"]
     if letters and dimensions == 3 and letters not in ("XYZT", "TXYZ"):
         cannot.append("Blue Gene/L accepts T only as the first or last letter")
@@ -89,7 +89,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     if listed:
         request = _map_request(command.file[listed.start() :], ranks)
         size = "x".join(str(n) for n in request.torus)
-        return _shared.reading_of_request(
+        return _reading.reading_of_request(
             request, topology, [f"the coordinates in the map file span a torus of {size}"]
         )
     if shape is None or set(letters) not in (set("XYZT"), set("ABCDET")):
@@ -100,7 +100,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     notes = [f"the options do not specify the partition; a torus of {side} is assumed"]
     if letters[0] != "T" and len(letters) == 4:
         notes.append(f"{letters} puts consecutive ranks on different nodes; TXYZ fills a node first")
-    return _shared.reading_of_request(PlacementRequest(ranks or 1, 1, order=letters, torus=shape), topology, notes)
+    return _reading.reading_of_request(PlacementRequest(ranks or 1, 1, order=letters, torus=shape), topology, notes)
 
 
 def _map_request(text: str, ranks: int | None) -> PlacementRequest:

@@ -11,9 +11,11 @@ from octant.launchers import (
     LauncherReading,
     Syntax,
     _command,
-    _shared,
+    _line,
+    _reading,
     _tables,
     _words,
+    _writing,
 )
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
@@ -34,22 +36,22 @@ SPINS = True
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return one list per rank, separated by colons."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     listed = ":".join(set_text(held) for held in sets)
     ranks, depth = len(sets), request.threads
     strict = " -ss" if request.memory.policy == "bind" and not request.memory.nodes else ""
     lines = [
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
-        f"mpiexec -n {ranks} --ppn {ranks} --cpu-bind list:{listed} {_shared.PROGRAM}",
-        f"aprun -n {ranks} -N {ranks} -d {depth} -cc {listed}{strict} {_shared.PROGRAM}",
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
+        f"mpiexec -n {ranks} --ppn {ranks} --cpu-bind list:{listed} {_writing.PROGRAM}",
+        f"aprun -n {ranks} -N {ranks} -d {depth} -cc {listed}{strict} {_writing.PROGRAM}",
     ]
     if _is_depth(sets, depth, topology):
         lines.append(
             f"# with named options, according to the manual: mpiexec -n {ranks} -d {depth} --cpu-bind depth "
-            f"{_shared.PROGRAM}"
+            f"{_writing.PROGRAM}"
         )
-    cannot = [*_shared.no_threads(placement, "Cray's launcher"), *_shared.no_pages(request)]
+    cannot = [*_writing.thread_remarks(placement, "Cray's launcher"), *_writing.page_remarks(request)]
     if request.memory.policy in ("interleave", "preferred") or request.memory.nodes:
         cannot.append(
             f"aprun supports strict local memory only: memory={request.memory} needs numactl or PALS --mem-bind"
@@ -79,7 +81,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     """
     aprun = command_is_aprun(command.words)
     ranks, each = command.number("np", "n", most=MAX_RANKS) or 1, command.number("ppn", "N")
-    notes = [_shared.DOCUMENTED]
+    notes = [_reading.DOCUMENTED]
     if each is not None and each < ranks:
         notes.append(f"the placement on one node is shown, which has {each} of {ranks} ranks")
         ranks = each
@@ -94,7 +96,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             "with -cc"
         )
     if kind == "none":
-        return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads() or depth, notes)
+        return _reading.reading_of_masks([topology.allowed] * ranks, topology, command.threads() or depth, notes)
     if kind == "depth":
         sets = _by_depth(ranks, depth, topology)
     elif kind == "list" and listed:
@@ -112,7 +114,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             f"cannot interpret this line: {why}; use "
             + ("-cc LIST:LIST, depth or none" if aprun else "--cpu-bind list:LIST:LIST, depth or none")
         )
-    return _shared.reading_of_masks(sets, topology, command.threads() or depth, notes)
+    return _reading.reading_of_masks(sets, topology, command.threads() or depth, notes)
 
 
 def _by_depth(ranks: int, depth: int, topology: Topology) -> list[CpuSet]:
@@ -203,7 +205,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     option, default = ("cc", True) if aprun else ("cpu-bind", None)
     at = _words.program_index(words, given)
     number, binding = given.last("n", "np"), _binding(given, aprun)
-    ranks = None if number is None else _shared.whole("-n", number, MAX_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MAX_RANKS)
     if not binding:
         return LaunchCommand(ranks, tuple(words[1:at]), at, default, "by default" if default else "")
     bound_by = "" if binding == "none" else given.spelt[option].partition("=")[0]

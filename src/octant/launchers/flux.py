@@ -14,9 +14,11 @@ from octant.launchers import (
     Submission,
     Syntax,
     _command,
-    _shared,
+    _line,
+    _reading,
     _tables,
     _words,
+    _writing,
     render_job_script,
 )
 from octant.machine import Topology
@@ -33,21 +35,21 @@ UNBIND = "-o cpu-affinity=off -o mpibind=off"
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return a map of the masks, and named options for the plain case."""
-    plain = _shared.simplify_request(placement, request, topology)
-    sets = _shared.rank_sets(placement)
+    plain = _writing.simplify_request(placement, request, topology)
+    sets = _writing.rank_sets(placement)
     listed = ";".join(set_text(held) for held in sets)
-    cores = max(_shared.cores_each(place, topology) for place in placement.ranks)
+    cores = max(_writing.count_cores(place, topology) for place in placement.ranks)
     head = f"flux run -N1 --exclusive -n {len(sets)} -c {cores}"
-    lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
-    lines.append(f"{head} -o cpu-affinity='map:{listed}' {_shared.PROGRAM}")
+    lines = [*_writing.openmp_line(request), *_writing.heap_line(request)]
+    lines.append(f"{head} -o cpu-affinity='map:{listed}' {_writing.PROGRAM}")
     if not plain.cpus and plain.order == "compact" and plain.smt == 1:
         lines.append(
-            f"# with named options, according to the manual: {head} -o cpu-affinity=per-task {_shared.PROGRAM}"
+            f"# with named options, according to the manual: {head} -o cpu-affinity=per-task {_writing.PROGRAM}"
         )
     cannot = [
-        *_shared.no_threads(placement, "Flux"),
-        *_shared.no_memory(request, "Flux without the mpibind plugin"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "Flux"),
+        *_writing.memory_remarks(request, "Flux without the mpibind plugin"),
+        *_writing.page_remarks(request),
     ]
     return Syntax(tuple(lines), True, tuple(cannot))
 
@@ -60,7 +62,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     """
     chosen = dict(values[0].partition("=")[::2] for name, values in command.given.all_values if name == "setopt")
     ignored = [f"-o {name}" for name in chosen if name not in ("cpu-affinity", "mpibind")]
-    notes = [_shared.DOCUMENTED]
+    notes = [_reading.DOCUMENTED]
     if ignored:
         notes.append(f"not used for the placement: {', '.join(ignored)} (a shell option that does not bind)")
     kind, _, listed = chosen.get("cpu-affinity", "on").partition(":")
@@ -74,11 +76,11 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         notes.append(f"the placement on one of {nodes} nodes is shown")
         ranks = -(-ranks // nodes)
     if kind == "off":
-        return _shared.reading_of_masks([topology.allowed] * ranks, topology, command.threads(), notes)
+        return _reading.reading_of_masks([topology.allowed] * ranks, topology, command.threads(), notes)
     sets = [parse_mask(part) if part.startswith("0x") else parse_cpus(part) for part in listed.split(";")]
     if len(sets) < ranks:
         raise ValueError(f"cannot place {ranks} ranks with a map of {len(sets)} sets; give one set per rank")
-    return _shared.reading_of_masks(sets[:ranks], topology, command.threads(), notes)
+    return _reading.reading_of_masks(sets[:ranks], topology, command.threads(), notes)
 
 
 def at_hand(environment: Mapping[str, str]) -> bool:
@@ -206,11 +208,11 @@ def _rank_count(given: _words.ParsedOptions) -> int | None:
     """
     number, nodes, each = given.last("ntasks"), given.last("nodes"), given.last("tasks-per-node")
     if number is not None:
-        return _shared.whole("--ntasks", number, MAX_RANKS)
+        return _line.read_integer("--ntasks", number, MAX_RANKS)
     if nodes is None or each is None:
         return None
-    found = _shared.whole("--nodes", nodes, MAX_RANKS)
-    return found * _shared.whole("--tasks-per-node", each, MAX_RANKS)
+    found = _line.read_integer("--nodes", nodes, MAX_RANKS)
+    return found * _line.read_integer("--tasks-per-node", each, MAX_RANKS)
 
 
 def _binding(given: _words.ParsedOptions) -> tuple[bool | None, str]:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _openmp, _tables, _writing
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
@@ -36,7 +36,9 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         cannot.append("each thread is bound to the first hardware thread of its core, not to the whole core")
     if len(lines) > 1:
         cannot.append("use one line per local rank, selected in a wrapper script")
-    return Syntax(tuple(lines), not wide and bool(lines), (*cannot, *_shared.no_memory(request, "the GNU runtime")))
+    return Syntax(
+        tuple(lines), not wide and bool(lines), (*cannot, *_writing.memory_remarks(request, "the GNU runtime"))
+    )
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_mask
 from octant.placement import Placement, mask_text, numbers_text
@@ -65,11 +65,11 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         if memory:
             strict = " --strict" if request.memory.policy == "bind" else ""
             policy = f" --membind nodeset={mask_text(place.memory_set())} --mempolicy {memory}{strict}"
-        lines.append(f"hwloc-bind {expression(place.cpus, topology)}{policy} -- {_shared.PROGRAM}")
-    cannot = [*_shared.no_threads(placement, "hwloc-bind"), *_shared.no_pages(request)]
+        lines.append(f"hwloc-bind {expression(place.cpus, topology)}{policy} -- {_writing.PROGRAM}")
+    cannot = [*_writing.thread_remarks(placement, "hwloc-bind"), *_writing.page_remarks(request)]
     if len(lines) > 1:
         cannot.append("hwloc-bind starts no ranks: use one line per local rank, selected in a wrapper script")
-    return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_writing.openmp_line(request), *_writing.heap_line(request), *lines), True, tuple(cannot))
 
 
 def expression(held: CpuSet, topology: Topology) -> str:
@@ -98,7 +98,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         sets.append(frozenset({min(held)}) if row.has("single") else held)
         policy = row.last("mempolicy") or "bind"
         memories.append(_memory(found["membind"], policy, topology) if found["membind"] else Memory())
-    return _shared.with_memory(_shared.reading_of_masks(sets, topology, command.threads()), memories, topology)
+    return _reading.add_memory(_reading.reading_of_masks(sets, topology, command.threads()), memories, topology)
 
 
 def _memory(nodes: list[str], policy: str, topology: Topology) -> Memory:

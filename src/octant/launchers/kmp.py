@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _line, _openmp, _tables, _writing
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
@@ -42,7 +42,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         lines.append("# inside masks that the launcher sets: export KMP_AFFINITY=granularity=fine,compact,0,0")
     if len(placement.ranks) > 1:
         cannot.append("use one line per local rank, selected in a wrapper script")
-    return Syntax(tuple(lines), True, (*cannot, *_shared.no_memory(request, "the Intel runtime")))
+    return Syntax(tuple(lines), True, (*cannot, *_writing.memory_remarks(request, "the Intel runtime")))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
@@ -60,7 +60,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     if unknown or len(kinds) > 1:
         raise ValueError(f"cannot read {(unknown or kinds)[-1]!r} in KMP_AFFINITY; valid values: {', '.join(_KINDS)}")
     kind = kinds[0] if kinds else "none"
-    numbers = [_shared.whole("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
+    numbers = [_line.read_integer("KMP_AFFINITY", w, least=0) for w in parts if w.isdigit()]
     count = command.threads() or len(objects(topology, "thread"))
     if kind in ("none", "disabled"):
         notes.append(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from octant.launchers import LaunchCommand, LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LaunchCommand, LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, numbers_text
@@ -53,10 +53,10 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     if request.memory.policy in ("bind", "preferred"):
         cannot.append(f"LIKWID supports interleaved memory only; for memory={request.memory} use numactl")
     if len(lists) == 1:
-        line = f"likwid-pin{memory} -c {lists[0]} {_shared.PROGRAM}"
+        line = f"likwid-pin{memory} -c {lists[0]} {_writing.PROGRAM}"
     else:
-        line = f"likwid-mpirun -np {len(lists)} -pin {'_'.join(lists)} {_shared.PROGRAM}"
-    return Syntax((line,), not wide, (*cannot, *_shared.no_pages(request)))
+        line = f"likwid-mpirun -np {len(lists)} -pin {'_'.join(lists)} {_writing.PROGRAM}"
+    return Syntax((line,), not wide, (*cannot, *_writing.page_remarks(request)))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
@@ -78,7 +78,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         lists = tuple(request.cpus[rank % len(request.cpus)] for rank in range(ranks))
         request = PlacementRequest(**{**vars(request), "ranks": ranks, "cpus": lists})
     used = numbers_text(frozenset(cpu for cpus in request.cpus for cpu in cpus))
-    return _shared.reading_of_request(
+    return _reading.reading_of_request(
         request, topology, (*notes, f"the threads are pinned to hardware threads {used}, one thread each")
     )
 

@@ -2,7 +2,7 @@
 
 import re
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _line, _reading, _tables, _writing
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, PlacementRequest
@@ -29,9 +29,9 @@ KEYWORDS = _tables.table(
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the keywords that the request needs, as POE generates them."""
-    if request.cpus and all(held == topology.allowed for held in _shared.rank_sets(placement)):
+    if request.cpus and all(held == topology.allowed for held in _writing.rank_sets(placement)):
         return Syntax((), False, ("no task is bound: LoadLeveler binds tasks only with a keyword",))
-    plain = _shared.simplify_request(placement, request, topology)
+    plain = _writing.simplify_request(placement, request, topology)
     lines = ["#@rset = rset_mcm_affinity"]
     cannot = ["LoadLeveler selects MCMs and cores itself: their kind is as requested, their numbers may differ"]
     if plain.cpus:
@@ -85,7 +85,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     affinity = re.fullmatch(r"(core|cpu)\s*(?:\(\s*(\d+)\s*\))?", words.get("task_affinity", "core(0)"))
     if affinity is None:
         raise ValueError(f"cannot read task_affinity = {words['task_affinity']}; use core(1) or cpu(2)")
-    number = _shared.whole("task_affinity", affinity[2] or "1", least=0)
+    number = _line.read_integer("task_affinity", affinity[2] or "1", least=0)
     memory = {"mcm_mem_req": Memory("bind"), "mcm_mem_pref": Memory("local")}
     policy = next((memory[word] for word in options if word in memory), Memory())
     smt = 1 if affinity[1] == "core" else 0
@@ -96,14 +96,14 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         request = PlacementRequest(1, 1, "numa", order, memory=policy, near=near, share=True)  # type: ignore[arg-type]
     else:
         unit = "core" if smt == 1 else "hwthread"
-        smt = _shared.whole("cpus_per_core", per_core) if per_core.isdigit() and smt != 1 else smt
+        smt = _line.read_integer("cpus_per_core", per_core) if per_core.isdigit() and smt != 1 else smt
         request = PlacementRequest(1, number, unit, order, smt, memory=policy, near=near)  # type: ignore[arg-type]
     if not spread:
-        notes.append(_shared.ACCUMULATES)
+        notes.append(_reading.ACCUMULATES)
     tasks = words.get("tasks_per_node", words.get("total_tasks", ""))
     if tasks.isdigit():
-        request = PlacementRequest(**{**vars(request), "ranks": _shared.whole("tasks", tasks)})
+        request = PlacementRequest(**{**vars(request), "ranks": _line.read_integer("tasks", tasks)})
     else:
-        request, remark = _shared.fill_ranks(request, topology)
+        request, remark = _reading.fill_ranks(request, topology)
         notes += remark
-    return _shared.reading_of_request(request, topology, notes)
+    return _reading.reading_of_request(request, topology, notes)

@@ -9,9 +9,10 @@ from octant.launchers import (
     LaunchCommand,
     Submission,
     Syntax,
-    _shared,
+    _line,
     _tables,
     _words,
+    _writing,
     render_job_script,
 )
 from octant.machine import Topology
@@ -27,7 +28,7 @@ _MEMORY = {"bind": ":membind=localonly", "local": ":membind=localprefer", "prefe
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return one `bsub` requirement."""
-    plain = _shared.simplify_request(placement, request, topology)
+    plain = _writing.simplify_request(placement, request, topology)
     ranks = len(placement.ranks)
     distribute = "pack" if plain.order == "compact" else "balance"
     if plain.unit in ("numa", "package"):
@@ -44,7 +45,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         cannot = ["LSF accepts no list of hardware threads on this line; use a rank file or octant-bind"]
     if request.memory.policy == "interleave" or request.memory.nodes:
         cannot.append(f"LSF binds memory to the local domain only; for memory={request.memory} use numactl")
-    return Syntax((line, *_shared.openmp_line(request)), False, (*cannot, *_shared.no_pages(request)))
+    return Syntax((line, *_writing.openmp_line(request)), False, (*cannot, *_writing.page_remarks(request)))
 
 
 def script(job: Job) -> str:
@@ -88,9 +89,9 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     number, sets, each = given.last("np"), given.last("nrs"), given.last("tasks_per_rs")
     ranks = None
     if number is not None:
-        ranks = _shared.whole("--np", number, MAX_RANKS)
+        ranks = _line.read_integer("--np", number, MAX_RANKS)
     elif sets is not None and sets != "ALL_HOSTS" and each is not None:
-        ranks = _shared.whole("--nrs", sets, MAX_RANKS) * _shared.whole("--tasks_per_rs", each, MAX_RANKS)
+        ranks = _line.read_integer("--nrs", sets, MAX_RANKS) * _line.read_integer("--tasks_per_rs", each, MAX_RANKS)
     binding = given.last("bind")
     if binding == "none":
         return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)

@@ -13,9 +13,11 @@ from octant.launchers import (
     Syntax,
     _command,
     _hydra,
-    _shared,
+    _line,
+    _reading,
     _tables,
     _words,
+    _writing,
     hydra_hosts,
 )
 from octant.machine import CpuSet, Topology
@@ -85,19 +87,19 @@ _OBJECTS_ONLY = ("none", "rr", "user:")
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the shortest options that give the masks, or a `user:` list if there are none."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     option = next((words for words in _options(sets, topology, request.unit) if _same(words, sets, topology)), None)
     if option is None:
         option = "-bind-to user:" + ",".join(set_text(held).replace(",", "+") for held in sets)
     lines = (
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
-        f"mpiexec -n {len(sets)} {option} {_shared.PROGRAM}",
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
+        f"mpiexec -n {len(sets)} {option} {_writing.PROGRAM}",
     )
     cannot = [
-        *_shared.no_threads(placement, "MPICH"),
-        *_shared.no_memory(request, "MPICH (-membind accepts only the nodes of the mask)"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "MPICH"),
+        *_writing.memory_remarks(request, "MPICH (-membind accepts only the nodes of the mask)"),
+        *_writing.page_remarks(request),
     ]
     return Syntax(lines, True, tuple(cannot))
 
@@ -143,7 +145,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             f"OMP_NUM_THREADS={count} exceeds the number of hardware threads in a rank's mask: threads share "
             "hardware threads"
         )
-    reading = _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), notes)
+    reading = _reading.reading_of_masks(sets, topology, count or (1 if unbound else None), notes)
     return _with_policy(reading, command.last("membind") or variables.get("HYDRA_MEMBIND") or "", binding, topology)
 
 
@@ -154,7 +156,7 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
         ValueError: values that Hydra refuses, or a number that depends on a file.
     """
     several = command.has("hosts", "f", "ppn") or "HYDRA_HOST_FILE" in command.outside
-    ranks, each = command.number("n", most=MAX_RANKS if several else _shared.MAX_RANKS), command.number("ppn")
+    ranks, each = command.number("n", most=MAX_RANKS if several else _line.MAX_RANKS), command.number("ppn")
     lists = [values[0] for name, values in command.given.all_values if name in ("hosts", "f")]
     if len(lists) > 1:
         raise ValueError(f"cannot read two lists of hosts: {_hydra.UNSUPPORTED}; give one list")
@@ -220,7 +222,7 @@ def _with_policy(reading: LauncherReading, policy: str, binding: str, topology: 
         note += "; other nodes are used when they are full"
         return replace(reading, remarks=(note, *reading.remarks))
     own = [Memory("interleave", place.memory) for place in reading.placement.ranks]
-    return replace(_shared.with_memory(reading, own, topology), remarks=(note, *reading.remarks))
+    return replace(_reading.add_memory(reading, own, topology), remarks=(note, *reading.remarks))
 
 
 def unbound(size: JobSize, root: bool) -> list[str]:
@@ -248,7 +250,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     number = given.last("n")
-    ranks = None if number is None else _shared.whole("-n", number, MAX_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MAX_RANKS)
     binding = given.last("bind-to")
     bound_by = given.spelt.get("bind-to", "HYDRA_BINDING").partition("=")[0]
     binds = (environment.get("HYDRA_BINDING", "none") if binding is None else binding) != "none"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement, RankPlacement, numbers_text, set_text
@@ -41,11 +41,11 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     for place in placement.ranks:
         node = nodes.get(place.cpus)
         where = f"--physcpubind={set_text(place.cpus)}" if node is None else f"--cpunodebind={node}"
-        lines.append(" ".join(filter(None, ["numactl", where, memory_option(request, place), _shared.PROGRAM])))
-    cannot = [*_shared.no_threads(placement, "numactl"), *_shared.no_pages(request)]
+        lines.append(" ".join(filter(None, ["numactl", where, memory_option(request, place), _writing.PROGRAM])))
+    cannot = [*_writing.thread_remarks(placement, "numactl"), *_writing.page_remarks(request)]
     if len(lines) > 1:
         cannot.append("numactl starts no ranks: use one line per local rank, selected in a wrapper script")
-    return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_writing.openmp_line(request), *_writing.heap_line(request), *lines), True, tuple(cannot))
 
 
 def memory_option(request: PlacementRequest, place: RankPlacement) -> str:
@@ -91,7 +91,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             "with --membind, the program is killed when these nodes are full; with --preferred, other nodes are used"
         )
     count = command.threads()
-    return _shared.with_memory(_shared.reading_of_masks(sets, topology, count, notes), memories, topology)
+    return _reading.add_memory(_reading.reading_of_masks(sets, topology, count, notes), memories, topology)
 
 
 def _numbers(text: str, usable: list[int]) -> CpuSet:

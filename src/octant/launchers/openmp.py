@@ -1,6 +1,6 @@
 """OpenMP: OMP_PLACES and OMP_PROC_BIND for the threads inside each rank."""
 
-from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _openmp, _tables, _writing
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -21,13 +21,16 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     for place in placement.ranks:
         places = ",".join("{" + ",".join(str(cpu) for cpu in sorted(bound)) + "}" for bound in place.threads)
         lines.append(f'export OMP_NUM_THREADS={len(place.threads)} OMP_PROC_BIND=close OMP_PLACES="{places}"')
-    cannot = [*_shared.no_memory(request, "OpenMP (first touch decides)", "numactl"), *_shared.no_pages(request)]
+    cannot = [
+        *_writing.memory_remarks(request, "OpenMP (first touch decides)", "numactl"),
+        *_writing.page_remarks(request),
+    ]
     cannot.append(
         "if a process has a second OpenMP runtime (MKL in a gcc program), all threads run on one hardware "
         "thread; link one runtime only"
     )
     if len(lines) > 1:
-        lines += [f"# inside masks that the launcher sets: {line}" for line in _shared.openmp_line(request)]
+        lines += [f"# inside masks that the launcher sets: {line}" for line in _writing.openmp_line(request)]
         cannot.append("OpenMP starts no ranks: use one line per local rank, selected in a wrapper script")
     return Syntax(tuple(lines), True, tuple(cannot))
 

@@ -11,13 +11,10 @@ from octant.launchers import (
     Syntax,
     _command,
     _openmpi,
-    _openmpi_tables,
-    _prrte,
-    _prrte_policy,
-    _rankfile,
-    _shared,
     _words,
+    _writing,
 )
+from octant.launchers._openmpi import prrte, prrte_policy, rankfile, tables
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -35,34 +32,34 @@ MARK = (
     rf"\A(?![\s\S]*(?:{_openmpi.OF_41}))[\s\S]*?(?:"
     r"--map-by[ =]|--bind-to[ =]|--rank-by[ =]|--?mapby[ =]|--?bindto[ =]|PRTE_MCA_|--?rankfile |--?nper(node|socket) "
     r"|--?cpu-(set|list)[ =]|--?cpus-per-(proc|rank)[ =]|--?(no)?oversubscribe |--?use-hwthread-cpus |--?prtemca |"
-    + _rankfile.MARK
+    + rankfile.MARK
     + ")"
 )
 FILE = r"rankfile:file=([^\s:]+)|--?rankfile[ =](\S+)"
-FILE_LINES = _rankfile.MARK
+FILE_LINES = rankfile.MARK
 DECIDES = "--map-by core"
-OPTIONS, VARIABLES = _openmpi_tables.OPTIONS5, _openmpi_tables.VARIABLES5
+OPTIONS, VARIABLES = tables.OPTIONS5, tables.VARIABLES5
 
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the shortest options that give the masks, or a rank file if there are none."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     files: tuple[tuple[str, str], ...] = ()
     option = next((o for o in _options(sets, topology, request.unit) if _same(o, sets, topology)), None)
     if option is None:
         option = "--map-by rankfile:file=octant.rankfile:HWTCPUS"
         if sum(map(len, sets)) > len(frozenset().union(*sets)):
             option += " --bind-to hwthread:overload-allowed"  # ranks that share threads are refused otherwise
-        files = (("octant.rankfile", _rankfile.write(sets, topology)),)
+        files = (("octant.rankfile", rankfile.write(sets, topology)),)
     lines = (
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
-        f"mpiexec -n {len(sets)} {option} {_shared.PROGRAM}",
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
+        f"mpiexec -n {len(sets)} {option} {_writing.PROGRAM}",
     )
     cannot = [
-        *_shared.no_threads(placement, "Open MPI"),
-        *_shared.no_memory(request, "Open MPI 5"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "Open MPI"),
+        *_writing.memory_remarks(request, "Open MPI 5"),
+        *_writing.page_remarks(request),
     ]
     if files:
         cannot.append("no option of Open MPI 5 gives these masks; a rank file does (with logical numbers)")
@@ -72,7 +69,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(len(held) for held in sets)
-    wide = [u for u in ("l3cache", "numa", "package") if _prrte.has_objects(topology, u)]
+    wide = [u for u in ("l3cache", "numa", "package") if prrte.has_objects(topology, u)]
     found = [f"--map-by slot:PE={cores} --bind-to core" if cores > 1 else "--map-by core --bind-to core"]
     found += [f"--map-by {u}:PE={cores}" for u in wide]
     found += [f"--map-by {u}:PE={cores} --rank-by span" for u in wide]
@@ -87,8 +84,8 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     given = parse(["mpiexec", "-n", str(len(sets)), *option.split()])
     try:
-        options = _prrte_policy.read(given.all_values, {}, topology)
-        return _prrte.place(topology, options.policy, options.ranks) == sets
+        options = prrte_policy.read(given.all_values, {}, topology)
+        return prrte.place(topology, options.policy, options.ranks) == sets
     except ValueError:
         return False
 
@@ -96,7 +93,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Read options of Open MPI 5; the lines of a rank file may follow the command."""
     masks, notes = rank_masks(command, topology)
-    notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
+    notes += _openmpi.find_ineffective_options(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
 
 
@@ -109,14 +106,14 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
     if not command.words and not command.file:
         raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     _check_runtime_options(command)
-    options = _prrte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
+    options = prrte_policy.read(command.given.all_values, _openmpi.mpirun_variables(command), topology)
     notes = list(options.notes)
     if command.file or options.policy.mapper == "rankfile":
         masks = _from_file(command, options, topology, notes)
     elif options.policy.mapper == "seq":
         raise ValueError("cannot interpret --map-by seq, which needs a file of hosts; use --map-by rankfile:file=FILE")
     else:
-        masks = _prrte.place(topology, options.policy, options.ranks)
+        masks = prrte.place(topology, options.policy, options.ranks)
         notes += _remarks(command, options, masks)
     unbound = sum(mask is None for mask in masks)
     if unbound:
@@ -153,7 +150,7 @@ def _check_runtime_options(command: _command.Command) -> None:
 _WHY_UNBOUND = {"none": "binding is switched off"}
 
 
-def _remarks(command: _command.Command, options: _prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
+def _remarks(command: _command.Command, options: prrte_policy.PolicyOptions, masks: list[CpuSet | None]) -> list[str]:
     notes = []
     mapping = command.last("map-by") or ""
     if command.has("bind-to") and ":" not in mapping and not mapping.startswith("pe-list"):
@@ -170,14 +167,14 @@ def _remarks(command: _command.Command, options: _prrte_policy.PolicyOptions, ma
 
 
 def _from_file(
-    command: _command.Command, options: _prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
+    command: _command.Command, options: prrte_policy.PolicyOptions, topology: Topology, notes: list[str]
 ) -> list[CpuSet | None]:
     if not command.file:
         raise ValueError(
             "cannot interpret a rank file without its lines; append them after the command: rank 0=localhost slot=0"
         )
     policy, ranks = options.policy, options.ranks
-    sets = _rankfile.read(command.file, topology, policy.hwthreads, policy.overload or policy.oversubscribe)
+    sets = rankfile.read(command.file, topology, policy.hwthreads, policy.overload or policy.oversubscribe)
     if ranks is not None and ranks > len(sets):
         raise ValueError(f"Open MPI 5 refuses {ranks} ranks with a rank file of {len(sets)} lines")
     if not command.words and topology.smt() > 1:
@@ -212,7 +209,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
         ValueError: an option that Open MPI 5 does not have, a missing value, or no program would start.
     """
     prterun = Path(words[0]).name == "prterun"
-    own = {name: one for name, one in OPTIONS.items() if not prterun or name not in _openmpi_tables.OMPI_ONLY}
+    own = {name: one for name, one in OPTIONS.items() if not prterun or name not in tables.OMPI_ONLY}
     given = _words.scan(words, own, _split)
     directives = [values[0].lower() for name, values in given.all_values if name == "rtos"]
     if any("donotlaunch".startswith(word) for one in directives for word in re.split("[,:]", one) if word):
@@ -234,7 +231,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     found = _openmpi.binding_option(given, _BINDING, environment) or _default_binding(given, environment)
-    return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)
+    return LaunchCommand(_openmpi.read_rank_count(given), tuple(words[1:at]), at, *found)
 
 
 def _split(word: str) -> tuple[str, str | None]:

@@ -8,13 +8,10 @@ from octant.launchers import (
     Syntax,
     _command,
     _openmpi,
-    _openmpi_tables,
-    _orte,
-    _orte_policy,
-    _rankfile,
-    _shared,
     _words,
+    _writing,
 )
+from octant.launchers._openmpi import orte, orte_policy, rankfile, tables
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -23,7 +20,7 @@ TITLE = "Open MPI 4.1"
 COMMANDS = ("mpiexec", "mpirun", "mpiexec.openmpi", "mpirun.openmpi", "orterun")
 UNBIND = "--bind-to none"
 ANSWER = r"\((Open MPI|OpenRTE)\) 4\."
-OPTIONS, VARIABLES = _openmpi_tables.OPTIONS41, _openmpi_tables.VARIABLES41
+OPTIONS, VARIABLES = tables.OPTIONS41, tables.VARIABLES41
 MARK = _openmpi.OF_41
 DECIDES = "--mca hwloc_base_report_bindings 1"  # not in Open MPI 5, so that the line is read back as one of 4.1
 _UNITS = ("slot", "l3cache", "numa", "socket")
@@ -31,23 +28,23 @@ _UNITS = ("slot", "l3cache", "numa", "socket")
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the shortest options that give the masks, or a rank file. Compared with runs of 4.1.4."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     option = next((text for text in _options(sets, topology, request.unit) if _same(text, sets, topology)), None)
     files: tuple[tuple[str, str], ...] = ()
     if option is None:
         option = "--rankfile octant.rankfile --use-hwthread-cpus"
-        files = (("octant.rankfile", _rankfile.write(sets, topology)),)
+        files = (("octant.rankfile", rankfile.write(sets, topology)),)
     cannot = [
-        *_shared.no_threads(placement, "Open MPI"),
-        *_shared.no_memory(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy supports at most local_only)"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "Open MPI"),
+        *_writing.memory_remarks(request, "Open MPI 4.1 (hwloc_base_mem_alloc_policy supports at most local_only)"),
+        *_writing.page_remarks(request),
     ]
     if files:
         cannot.append("no option of Open MPI 4.1 gives these masks; a rank file does (with logical numbers)")
     lines = (
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
-        f"mpirun -n {len(sets)} {option} {DECIDES} {_shared.PROGRAM}",
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
+        f"mpirun -n {len(sets)} {option} {DECIDES} {_writing.PROGRAM}",
     )
     return Syntax(lines, True, tuple(cannot), files)
 
@@ -55,7 +52,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
 def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]:
     cores = max(sum(1 for core in topology.groups("core") if core & held) for held in sets)
     threads = max(map(len, sets))
-    units = [name for name in _UNITS if name == "slot" or _orte.has_level(topology, name)]
+    units = [name for name in _UNITS if name == "slot" or orte.has_level(topology, name)]
     parts = [f"--map-by {name}:PE={cores} --bind-to core" for name in units]
     whole = [f"--map-by {name} --bind-to {name}" for name in units if name != "slot"]
     fine = [f"--use-hwthread-cpus --map-by {name}:PE={threads} --bind-to hwthread" for name in units]
@@ -65,8 +62,8 @@ def _options(sets: Sequence[CpuSet], topology: Topology, unit: str) -> list[str]
 def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
     given = parse(["mpirun", "-n", str(len(sets)), *option.split()])
     try:
-        policy, ranks = _orte_policy.read(given.all_values, {}, topology)
-        return _orte.place(topology, policy, ranks) == sets
+        policy, ranks = orte_policy.read(given.all_values, {}, topology)
+        return orte.place(topology, policy, ranks) == sets
     except ValueError:
         return False
 
@@ -74,7 +71,7 @@ def _same(option: str, sets: Sequence[CpuSet], topology: Topology) -> bool:
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Read options of Open MPI 4.1."""
     masks, notes = rank_masks(command, topology)
-    notes += _openmpi.without_effect(command, masks, lambda rest: rank_masks(rest, topology)[0])
+    notes += _openmpi.find_ineffective_options(command, masks, lambda rest: rank_masks(rest, topology)[0])
     return _openmpi.reading(command, topology, masks, notes)
 
 
@@ -88,9 +85,9 @@ def rank_masks(command: _command.Command, topology: Topology) -> tuple[list[CpuS
         raise ValueError("cannot find the command line of mpirun; start it with mpirun or mpiexec")
     if command.file:
         raise ValueError("cannot interpret a rank file of Open MPI 4.1, which is not supported; use options")
-    policy, ranks = _orte_policy.read(command.given.all_values, _openmpi.own_variables(command), topology)
-    masks = _orte.place(topology, policy, ranks)
-    own = _openmpi.only_of_41(command.text)
+    policy, ranks = orte_policy.read(command.given.all_values, _openmpi.mpirun_variables(command), topology)
+    masks = orte.place(topology, policy, ranks)
+    own = _openmpi.find_option_of_41(command.text)
     notes = [f"interpreted as Open MPI 4.1 because of {own}, which Open MPI 5 ignores or refuses"] if own else []
     if ranks is None:
         notes.append(f"no number of ranks given: Open MPI 4.1 starts {len(masks)}")
@@ -125,7 +122,7 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     found = _openmpi.binding_option(given, _BINDING, environment) or (True, _openmpi.BY_DEFAULT)
-    return LaunchCommand(_openmpi.rank_count(given), tuple(words[1:at]), at, *found)
+    return LaunchCommand(_openmpi.read_rank_count(given), tuple(words[1:at]), at, *found)
 
 
 def _split(word: str) -> tuple[str, str | None]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from octant.launchers import Job, Submission, Syntax, _shared, render_job_script
+from octant.launchers import Job, Submission, Syntax, _writing, render_job_script
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import PlacementRequest
@@ -14,15 +14,15 @@ LAUNCHER = "mpiexec"
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the request for one node; PBS counts CPUs as the site configured (here: hardware threads used)."""
     ranks = len(placement.ranks)
-    used = frozenset().union(*_shared.rank_sets(placement))
+    used = frozenset().union(*_writing.rank_sets(placement))
     cores = sum(1 for core in topology.groups("core") if core & used)
     per_core = topology.smt() if request.smt == 0 else request.smt
     line = f"#PBS -l select=1:ncpus={cores * per_core}:mpiprocs={ranks}:ompthreads={request.threads}"
     cannot = [
         "PBS does not bind inside the node; use the options of the MPI library as well",
         "ncpus counts cores or hardware threads, depending on the site (see pbsnodes -av)",
-        *_shared.no_memory(request, "PBS"),
-        *_shared.no_pages(request),
+        *_writing.memory_remarks(request, "PBS"),
+        *_writing.page_remarks(request),
     ]
     return Syntax((line, "#PBS -l place=scatter:excl"), False, tuple(cannot))
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _line, _reading, _tables, _words, _writing
 from octant.machine import Topology
 from octant.placement import Placement
 from octant.placement.request import Memory, PlacementRequest, request_from_lists
@@ -36,7 +36,7 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return the variables for an interactive job; batch jobs ignore them."""
-    plain = _shared.simplify_request(placement, request, topology)
+    plain = _writing.simplify_request(placement, request, topology)
     value = _value(plain)
     lines = [f"export MP_PROCS={len(placement.ranks)} MP_TASK_AFFINITY={value}"]
     cannot = ["batch jobs ignore MP_TASK_AFFINITY; use --for loadleveler for them"]
@@ -50,7 +50,7 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
         lines.append("export MEMORY_AFFINITY=MCM")
     elif request.memory.policy != "default":
         cannot.append(f"memory={request.memory}: POE supports local memory only (MEMORY_AFFINITY=MCM)")
-    return Syntax((*lines, *_shared.openmp_line(request)), False, tuple(cannot))
+    return Syntax((*lines, *_writing.openmp_line(request)), False, tuple(cannot))
 
 
 def _value(plain: PlacementRequest) -> str:
@@ -67,8 +67,8 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     loose = re.search(r"MP_TASK_AFFINITY\s*=\s*([\w,:()]+)", command.text)  # also with blanks, as the guide prints it
     value = (loose[1] if loose else "").replace("(", ":").replace(")", "").upper()
     kind, _, number = value.partition(":")
-    procs = _shared.whole("MP_PROCS", command.variables["MP_PROCS"]) if "MP_PROCS" in command.variables else None
-    threads = _shared.whole("MP_TASK_AFFINITY", number) if number.isdigit() else 1
+    procs = _line.read_integer("MP_PROCS", command.variables["MP_PROCS"]) if "MP_PROCS" in command.variables else None
+    threads = _line.read_integer("MP_TASK_AFFINITY", number) if number.isdigit() else 1
     known = {
         "MCM": PlacementRequest(1, 1, "numa", share=True),
         "CORE": PlacementRequest(1, threads, "core"),
@@ -81,16 +81,16 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     elif re.fullmatch(r"[\d,]+|LIST", value):
         notes.append("LoadLeveler ignores a list of MCM numbers: no task is bound")
         everywhere = [tuple(sorted(topology.allowed))] * (procs or 1)
-        return _shared.reading_of_request(request_from_lists(everywhere, 1), topology, notes)
+        return _reading.reading_of_request(request_from_lists(everywhere, 1), topology, notes)
     else:
         raise ValueError(f"cannot read MP_TASK_AFFINITY={value}; use MCM, CORE, CPU, SNI or a list")
     if kind in ("MCM", "CORE", "CPU"):
-        notes.append(_shared.ACCUMULATES)
+        notes.append(_reading.ACCUMULATES)
     if command.variables.get("MEMORY_AFFINITY", "").upper() == "MCM":
         request = replace(request, memory=Memory("local"))
     if procs:
         request = replace(request, ranks=procs)
     else:
-        request, remark = _shared.fill_ranks(request, topology)
+        request, remark = _reading.fill_ranks(request, topology)
         notes += remark
-    return _shared.reading_of_request(request, topology, notes)
+    return _reading.reading_of_request(request, topology, notes)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from octant.launchers import LauncherReading, Syntax, _command, _shared, _tables, _words
+from octant.launchers import LauncherReading, Syntax, _command, _reading, _tables, _words, _writing
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
 from octant.placement import Placement, set_text
@@ -35,15 +35,15 @@ def parse(words: Sequence[str]) -> _words.ParsedOptions:
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return one command per rank; a wrapper script selects its line by the local rank."""
-    lines = [f"taskset -c {set_text(place.cpus)} {_shared.PROGRAM}" for place in placement.ranks]
+    lines = [f"taskset -c {set_text(place.cpus)} {_writing.PROGRAM}" for place in placement.ranks]
     cannot = [
-        *_shared.no_threads(placement, "taskset"),
-        *_shared.no_memory(request, "taskset", "numactl"),
-        *_shared.no_pages(request),
+        *_writing.thread_remarks(placement, "taskset"),
+        *_writing.memory_remarks(request, "taskset", "numactl"),
+        *_writing.page_remarks(request),
     ]
     if len(lines) > 1:
         cannot.append("taskset starts no ranks: use one line per local rank, selected in a wrapper script")
-    return Syntax((*_shared.openmp_line(request), *_shared.heap_line(request), *lines), True, tuple(cannot))
+    return Syntax((*_writing.openmp_line(request), *_writing.heap_line(request), *lines), True, tuple(cannot))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
@@ -57,4 +57,4 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             sets.append(parse_mask(listed))
         else:
             raise ValueError(f"cannot find a list or mask in {' '.join(row.words)!r}; use 'taskset -c 0-3 PROGRAM'")
-    return _shared.reading_of_masks(sets, topology, command.threads())
+    return _reading.reading_of_masks(sets, topology, command.threads())

@@ -3,7 +3,7 @@
 import itertools
 import re
 
-from octant.launchers import LauncherReading, Syntax, _command, _openmp, _shared, _tables
+from octant.launchers import LauncherReading, Syntax, _command, _line, _openmp, _reading, _tables, _writing
 from octant.machine import Topology
 from octant.machine.cpusets import parse_cpus
 from octant.placement import Placement
@@ -47,7 +47,9 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
     exact = not cannot
     if len(lines) > 1:
         cannot.append("use one line per local rank, selected in a wrapper script")
-    return Syntax(tuple(lines), exact, (*cannot, *_shared.no_memory(request, "the XL runtime", "MEMORY_AFFINITY")))
+    return Syntax(
+        tuple(lines), exact, (*cannot, *_writing.memory_remarks(request, "the XL runtime", "MEMORY_AFFINITY"))
+    )
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
@@ -56,7 +58,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
     parts = [part for part in re.split(r"[:\s]+", command.value("XLSMPOPTS")) if part]
     unread = next((part for part in parts if part.partition("=")[0].lower() not in _KNOWN or "=" not in part), None)
     threads = command.variables.get("OMP_NUM_THREADS") or pairs.get("parthds") or "1"
-    count = _shared.whole("the number of threads", threads)
+    count = _line.read_integer("the number of threads", threads)
     if not pairs:
         raise ValueError(f"cannot read XLSMPOPTS={command.value('XLSMPOPTS')}; use startproc=0:stride=2 or procs=0,2")
     if unread is not None:
@@ -82,7 +84,7 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
             f"threads share cores, because logical CPUs are hardware threads; use a stride of {topology.smt()} "
             "for one thread per core"
         )
-    return _shared.reading_of_request(request_from_lists([tuple(cpus)], count), topology, notes)
+    return _reading.reading_of_request(request_from_lists([tuple(cpus)], count), topology, notes)
 
 
 def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
@@ -92,13 +94,13 @@ def _cpus(pairs: dict[str, str], threads: int, topology: Topology) -> list[int]:
     if "bindlist" in pairs or "bind" in pairs:
         kind, _, value = pairs.get("bindlist", pairs.get("bind", "")).partition("=")
         raise_unknown = kind not in _RESOURCES
-        numbers = [_shared.whole(kind, n, least=0) for n in value.split(",") if n.isdigit()]
+        numbers = [_line.read_integer(kind, n, least=0) for n in value.split(",") if n.isdigit()]
         if raise_unknown or not numbers or ("bind" in pairs and len(numbers) != 3):
             raise ValueError(f"cannot read XLSMPOPTS {pairs}; use bindlist=MCM=0,1 or bind=PROC=0,16,2")
         if "bind" in pairs:
             numbers = [numbers[0] + i * numbers[2] for i in range(threads)]
         return _on_resources([numbers[i % len(numbers)] for i in range(threads)], _RESOURCES[kind], topology)
-    start, stride = (_shared.whole(key, pairs.get(key, otherwise), least=0) for key, otherwise in _STEPS.items())
+    start, stride = (_line.read_integer(key, pairs.get(key, otherwise), least=0) for key, otherwise in _STEPS.items())
     return [start + i * stride for i in range(threads)]
 
 

@@ -16,10 +16,10 @@ from octant.launch.execute import ProcessOutcome, execute
 from octant.machine import Machine
 from octant.machine.codec import fingerprint
 from octant.machine.system import VOLATILE
-from octant.request import Launch, Request
+from octant.request import Launch, Request, RequestPairs
 from octant.runs.knobs import check_requests
 from octant.runs.plan import Planner, check_startable, check_stored
-from octant.runs.programs.schedule import settle_baseline
+from octant.runs.program_schedule import settle_baseline
 from octant.runs.rounds import new_seed, seed_within
 from octant.runs.session import Batch, Observe, Report, SessionRun, SideSchedule, execute_runs
 from octant.store import Pair, ProvenSetting, Store, StoredRun, finished_cells, new_ids, recorded_environment
@@ -27,9 +27,6 @@ from octant.store.run_request import Looks
 
 BASELINE_LAUNCHES = 2
 """Launches of A before the rounds if a check compares with A. A check is refused if these two launches differ."""
-RequestPairs = tuple[tuple[Request, Request], ...]
-"""Pairs of requests of A and B that have a figure in common; each round measures all pairs."""
-
 _OTHERS = ("SLURM_", "OCTANT_STORE", "OCTANT_KERNELS")
 """Variables that do not affect kernels. The kernels themselves are compared by their digests."""
 

@@ -30,7 +30,7 @@ def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -
             raise Refusal(f"{workload} has no knob {name[:60]!r}; {hint}", Exit.WRONG_WORD)
         count = values.count(",") + 1
         if count > MAX_VALUES or len(values) > LONGEST:
-            why = f"{count} in {len(values)} characters; the maximum is {MAX_VALUES} in {LONGEST} characters"
+            why = f"{count} values in {len(values)} characters; the maximum is {MAX_VALUES} in {LONGEST} characters"
             raise Refusal(f"too many values of {name} ({why}); use fewer values", Exit.WRONG_WORD)
         for value in values.split(","):
             _check_value(known[name], value)

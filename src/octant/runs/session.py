@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from octant import build, store, workloads
+from octant.build import on_demand
 from octant.failure import Exit, Refusal, remedy_for_writing
 from octant.launch import Planned, bind, leftovers, link, program
 from octant.launch.execute import ProcessOutcome, execute
@@ -124,7 +125,7 @@ def execute_runs(
     """
     leftovers.remove()
     build.prepare(_programs(sides))
-    with build.no_building(), contextlib.ExitStack() as stack:
+    with on_demand.no_building(), contextlib.ExitStack() as stack:
         stack.callback(leftovers.remove)  # ranks of a killed process may be alive until now
         warnings: list[str] = []
         for side in sides:

@@ -135,8 +135,8 @@ def openblas(library: Path) -> OpenBlas | None:
 def with_trials(found: OpenBlas, flags: Collection[str], is_set: bool) -> OpenBlas:
     """Return the library with its behaviour if the variable names newer cores, and if it is unset (`is_set`).
 
-    Ends at the first name whose kernels the library has; kernels that are neither in use nor tried yet are timed
-    in addition to those in use.
+    Ends at the first name whose kernels the library has, or without an answer (timeout, crash): a comparison with an
+    older core would be misleading. Kernels that are neither in use nor tried yet are timed in addition to those in use.
     """
     trials: list[CoreTrial] = []
     known = {found.core}
@@ -144,10 +144,13 @@ def with_trials(found: OpenBlas, flags: Collection[str], is_set: bool) -> OpenBl
     for name in names:
         lines = _request(Path(found.path), {VARIABLE: name or None})
         if lines is None:
-            continue
+            break
         core, is_new = lines[0], lines[0] not in known
         known.add(core)
-        trials.append(CoreTrial(name, core, _speedup(Path(found.path), name) if is_new else None))
+        speedup = _speedup(Path(found.path), name) if is_new else None
+        if is_new and speedup is None:
+            break
+        trials.append(CoreTrial(name, core, speedup))
         if name and (is_new or name.lower() == core.lower()):
             break
     return OpenBlas(found.path, found.version, found.core, tuple(trials))

@@ -84,16 +84,13 @@ def published_range(study: Study, finding_test: FindingTest) -> tuple[float, flo
     other tables may have the same combinations for another kind of machine.
     """
     if finding_test.there is not None:
-        table = catalogue.results()[finding_test.there.table]
-        values = [
-            o.value for o in table.find(finding_test.there.metric, finding_test.there.where) if o.value is not None
-        ]
-        scale = {"gain": (0.0, 1.0), "percent": (1.0, 0.01), "share": (0.0, 0.01)}[finding_test.there.means]
+        there = finding_test.there
+        table = catalogue.results()[there.table]
+        values = [o.value for o in table.find(there.metric, there.where) if o.value is not None]
+        scale = {"gain": (0.0, 1.0), "percent": (1.0, 0.01), "share": (0.0, 0.01)}[there.means]
         factors = [scale[0] + scale[1] * value for value in values]
-        if finding_test.there.to:
-            longer = [
-                o.value for o in table.find(finding_test.there.metric, finding_test.there.to) if o.value is not None
-            ]
+        if there.to:
+            longer = [o.value for o in table.find(there.metric, there.to) if o.value is not None]
             factors = [a / b for a in longer for b in values if b > 0]
         return (min(factors), max(factors)) if factors else None
     evidence = finding_test.finding.evidence

@@ -62,11 +62,9 @@ def study_run(run: StoredRun) -> StudyRun:
         why = f"its stored study {run.study.name} cannot be read, {error.reason}"
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     requested_cells = _cells_asked(study, run, run.study)
-    asked_of = {request.key: request.subject.name for request in run.requests}
+    names = {request.key: request.subject.name for request in run.requests}
     metrics = {cell.measure: metric_of(study.measures[cell.measure]).name for cell in requested_cells.requests}
-    wanted = {
-        (asked_of[key], metrics[cell.measure]) for cell, key in requested_cells.requests.items() if key in asked_of
-    }
+    wanted = {(names[key], metrics[cell.measure]) for cell, key in requested_cells.requests.items() if key in names}
     figures = summarise(run, further=wanted).every
     return StudyRun(
         run, run.study.name, with_axis_values(study, requested_cells.axes), requested_cells, metrics, figures

@@ -15,8 +15,8 @@ from octant.report.claims import claims, grade_of_verdicts
 from octant.report.plain import clean
 from octant.report.screen.answer import Reliability
 from octant.report.sentences import Sentences
+from octant.runs.program_pair import SENSIBLE_S
 from octant.runs.programs.command_text import comparison_line
-from octant.runs.programs.pair import SENSIBLE_S
 from octant.stats.gate import EXTENDED_THRESHOLDS, OBRIEN_FLEMING_THRESHOLDS, least_rounds
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent

@@ -111,7 +111,7 @@ def list_text(kind: str, found: Sequence[InputTable]) -> str:
 
 def entry_text(entry: InputTable) -> str:
     """Return an entry in full."""
-    if isinstance(entry, catalogue.Result):
+    if isinstance(entry, catalogue.PublishedResult):
         return _result_text(entry)
     today = {"relation", "reason", "neutral", "counterparts"} if isinstance(entry, catalogue.Setting) else set()
     rows = []
@@ -125,7 +125,7 @@ def entry_text(entry: InputTable) -> str:
     return f"{table}\n\n{today_text(entry, text_width())}" if isinstance(entry, catalogue.Setting) else table
 
 
-def _result_text(result: catalogue.Result) -> str:
+def _result_text(result: catalogue.PublishedResult) -> str:
     rows = result.observations
     columns = [c for c in result.configuration_columns if len({row.configuration[c] for row in rows}) > 1]
     return fill("study/catalogue", "result", one=result, source=_document(result.document), columns=columns)

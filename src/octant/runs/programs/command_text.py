@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.program import ProgramCheck, ProgramValue
-    from octant.request import Request, Subject
-    from octant.runs.interleaved import RequestPairs
+    from octant.request import Request, RequestPairs, Subject
     from octant.store import StoredRun
 
 

@@ -44,7 +44,7 @@ REST = "rest of the step"
 _ROOM, _WIDE_ROOM = 1.25, 1.9  # the axis against the longest bar, for a value or for words at its end
 _LABELLED = 0.04  # the least share of a step that is written at its part
 SILENT = 0.001
-"""Below this share of lost time, a sentence replaces the histogram."""
+"""If the share of lost time, rounded to 0.01 %, is below this, a sentence replaces the histogram."""
 MANY_LANES = 4  # with more lanes, each is a point of a strip
 _NAMED = 5  # of many lanes or places, the slowest, or those that lost most
 _LENGTH_BORDERS = (10e-6, 1e-3)  # s, between short, middle and long interruptions
@@ -276,7 +276,7 @@ def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
 
 
 def _is_silent(figure: Figure) -> bool:
-    return figure.value is None or figure.value.middle < SILENT
+    return figure.value is None or round(figure.value.middle, 4) < SILENT
 
 
 def _lanes(figure: Figure) -> list[LaneTime]:
@@ -348,13 +348,16 @@ def _headline(figure: Figure) -> str:
 
 
 def _cause_texts(figure: Figure, known: Causes) -> list[tuple[str, float, str]]:
-    """Return each cause that took time, with its share and a text, then the work; the texts add up to 100 %."""
+    """Return each cause that took time, with its share and a text, then the work.
+
+    Shares and texts add up to 100 %: a cause whose text would be 0 % counts as work.
+    """
     texts = claims.part_texts([share for _, share in known.parts], _headline(figure))
     numbers = [text.partition(claims.NARROW)[0] for text in texts]
     places = len(numbers[0].partition(".")[2])
     work = f"{100 - sum(map(float, numbers)):.{places}f}{claims.NARROW}%"
-    taken = zip(known.parts, texts, numbers, strict=True)
-    return [*((*part, text) for part, text, number in taken if float(number)), ("work", 1 - known.lost, work)]
+    named = [(*part, text) for part, text, number in zip(known.parts, texts, numbers, strict=True) if float(number)]
+    return [*named, ("work", 1 - sum(share for _, share, _ in named), work)]
 
 
 def _cause_panel(figures: Sequence[Figure]) -> Panel:

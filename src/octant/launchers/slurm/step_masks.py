@@ -9,7 +9,7 @@ hardware threads of a core side by side.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from octant.launchers._shared import MAX_RANKS
+from octant.launchers._line import MAX_RANKS
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_mask
 
@@ -109,7 +109,7 @@ def node_of(topology: Topology) -> Node:
     return Node(len(packages), len(cores) // len(packages), threads, tuple(cpus), domains, present)
 
 
-def masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
+def compute_masks(node: Node, step: SrunStep, settings: SlurmSettings = SlurmSettings()) -> list[CpuSet | None]:  # noqa: B008 - immutable
     """Return the mask of each task of the first node; `None`: the task is not bound.
 
     Raises:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from octant.launchers import _shared
-from octant.launchers._orte import OBJECTS, OrtePolicy, level_of
-from octant.launchers._prrte import Refused
-from octant.launchers._prrte_policy import Occurrences
+from octant.launchers import _line
+from octant.launchers._openmpi.orte import OBJECTS, OrtePolicy, level_of
+from octant.launchers._openmpi.prrte import Refused
+from octant.launchers._openmpi.prrte_policy import Occurrences
 from octant.machine import CpuSet, Topology
 
 _SET = {
@@ -55,7 +55,7 @@ def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -
     policy = _mapping(settings)
     policy = replace(policy, hwthreads=_true(settings, "hwthreads"), nolocal=_true(settings, "nolocal"))
     if "width" in settings:
-        policy = replace(policy, width=_shared.whole("--cpus-per-proc", settings["width"]))
+        policy = replace(policy, width=_line.read_integer("--cpus-per-proc", settings["width"]))
     policy = _binding(policy, settings)
     allowed, forbidden = _true(settings, "oversubscribe"), _true(settings, "nooversubscribe")
     words = settings.get("mapping", "").lower()
@@ -76,7 +76,7 @@ def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -
         policy = replace(policy, binder="cpu-list", listed=held)
     policy = replace(policy, slots=_slots(given, settings, topology))
     number = next((values[0] for name, values in reversed(given) if name in ("n", "np", "c")), None)
-    return policy, None if number is None else _shared.whole("-n", number)
+    return policy, None if number is None else _line.read_integer("-n", number)
 
 
 def _settings(given: Occurrences, variables: Mapping[str, str]) -> dict[str, str]:
@@ -138,7 +138,7 @@ def _mapping(settings: Mapping[str, str]) -> OrtePolicy:
         if about in settings and (about != "one" or _true(settings, about)):
             if (policy.mapper and not policy.implied) or policy.width or "width" in settings:
                 raise ValueError(f"cannot interpret ranks per {unit} with a mapping; use --map-by ppr:2:{unit} alone")
-            per = 1 if about == "one" else _shared.whole(f"ranks per {unit}", settings[about])
+            per = 1 if about == "one" else _line.read_integer(f"ranks per {unit}", settings[about])
             policy = replace(policy, mapper="ppr", implied=False, per=per, unit=unit)
     if "ranking" in settings and not policy.ranker:
         name, *rest = settings["ranking"].split(":")
@@ -155,7 +155,7 @@ def _one_mapping(text: str) -> OrtePolicy:
         number, _, rest = rest.partition(":")
         unit, _, rest = rest.partition(":")
         full = _full("--map-by ppr", "socket" if unit == "skt" else unit, ("node", *OBJECTS))
-        policy = OrtePolicy(mapper="ppr", per=_shared.whole("--map-by ppr", number), unit=full)
+        policy = OrtePolicy(mapper="ppr", per=_line.read_integer("--map-by ppr", number), unit=full)
     elif name:
         mapper = _full("--map-by", name, _MAPPERS)
         if mapper in ("board", "dist", "seq"):
@@ -166,7 +166,7 @@ def _one_mapping(text: str) -> OrtePolicy:
         policy = OrtePolicy(mapper=mapper)
     for word in filter(None, rest.split(",")):
         if word.lower().startswith("pe"):
-            policy = replace(policy, width=_shared.whole("PE", word.partition("=")[2]))
+            policy = replace(policy, width=_line.read_integer("PE", word.partition("=")[2]))
         else:
             known = _full("--map-by :", word, ("span", "oversubscribe", "nooversubscribe"))
             span = span or known == "span"
@@ -202,8 +202,8 @@ def _listed(text: str, cpus: tuple[CpuSet, ...]) -> CpuSet:
     held: CpuSet = frozenset()
     for part in text.split(","):
         first, _, last = part.partition("-")
-        begin = _shared.whole("--cpu-list", first, least=0)
-        for number in range(begin, _shared.whole("--cpu-list", last or first, least=0) + 1):
+        begin = _line.read_integer("--cpu-list", first, least=0)
+        for number in range(begin, _line.read_integer("--cpu-list", last or first, least=0) + 1):
             if number >= len(cpus):
                 raise Refused(f"Open MPI 4.1 finds no CPU {number} of --cpu-list: the last one is {len(cpus) - 1}")
             held |= cpus[number]
@@ -215,9 +215,9 @@ def _slots(given: Occurrences, settings: Mapping[str, str], topology: Topology) 
     if hosts and "," not in hosts[-1]:
         number = hosts[-1].partition(":")[2] or "1"
         if number not in ("*", "auto"):
-            return _shared.whole("--host", number)
+            return _line.read_integer("--host", number)
     text = settings.get("slots") or ("hwthreads" if _true(settings, "hwthreads") else "cores")
     for name, level in (("cores", "core"), ("hwthreads", "hwthread"), ("numas", "numa"), ("sockets", "socket")):
         if name.startswith(text):
             return len(level_of(topology, level))
-    return _shared.whole("orte_set_default_slots", text)
+    return _line.read_integer("orte_set_default_slots", text)

@@ -9,12 +9,14 @@ from octant.launchers import (
     LauncherReading,
     Syntax,
     _command,
-    _intelpin,
-    _shared,
+    _line,
+    _reading,
     _tables,
     _words,
+    _writing,
     hydra_hosts,
 )
+from octant.launchers.intelmpi import pinning
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import PlacementRequest
@@ -96,14 +98,14 @@ VARIABLES = _tables.table(
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return masks, and named options for the plain cases as a comment."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     masks = ",".join(mask_text(held) for held in sets)
-    lines = [*_shared.openmp_line(request), *_shared.heap_line(request)]
+    lines = [*_writing.openmp_line(request), *_writing.heap_line(request)]
     lines.append(f"export I_MPI_PIN=1 I_MPI_PIN_DOMAIN=[{masks}]")
     named = _named_options(sets, topology)
     if named:
         lines.append(f"# or with named options, according to the manual: export {named}")
-    cannot = [*_shared.no_threads(placement, "Intel MPI"), *_shared.no_pages(request)]
+    cannot = [*_writing.thread_remarks(placement, "Intel MPI"), *_writing.page_remarks(request)]
     if request.memory.policy in ("bind", "interleave", "preferred"):
         nodes = ",".join(str(n) for n in placement.ranks[0].memory)
         policy = "bind_only" if request.memory.policy == "bind" else request.memory.policy
@@ -111,13 +113,13 @@ def to_syntax(placement: Placement, request: PlacementRequest, topology: Topolog
             f"I_MPI_HBW_POLICY and I_MPI_BIND_NUMA ({policy}, nodes {nodes}) set one memory policy for all "
             "ranks; use numactl for a policy per rank"
         )
-    lines.append(f"mpiexec -n {len(sets)} {_shared.PROGRAM}")
+    lines.append(f"mpiexec -n {len(sets)} {_writing.PROGRAM}")
     return Syntax(tuple(lines), True, tuple(cannot))
 
 
 def _named_options(sets: Sequence[CpuSet], topology: Topology) -> str:
     """Return variables without masks that give the same masks; "": there are none."""
-    sizes = sorted({len(held) for held in sets} | {_shared.siblings_used([held], topology) for held in sets})
+    sizes = sorted({len(held) for held in sets} | {_writing.count_siblings([held], topology) for held in sets})
     domains = ["auto", "socket", "numa", "cache3", "cache2", "core", *map(str, sizes)]
     cores = sorted({sum(1 for core in topology.groups("core") if core & held) for held in sets})
     options = [{"I_MPI_PIN_DOMAIN": domain, "I_MPI_PIN_ORDER": order}
@@ -126,7 +128,7 @@ def _named_options(sets: Sequence[CpuSet], topology: Topology) -> str:
                 for count in cores for order in ("bunch", "compact")]  # fmt: skip
     for chosen in options:
         try:
-            masks, notes = _intelpin.rank_masks(chosen, len(sets), None, topology)
+            masks, notes = pinning.rank_masks(chosen, len(sets), None, topology)
         except ValueError:
             continue
         if masks == sets and not notes:
@@ -140,15 +142,15 @@ def from_syntax(command: _command.Command, topology: Topology) -> LauncherReadin
         if sum(name == given for given, _ in command.given.all_values) > 1:
             raise ValueError(f"cannot read -{name} twice: Intel MPI exits with an error; give it once")
     variables = {name: value for name, value in command.variables.items() if name.startswith("I_MPI_PIN")}
-    if variables.get("I_MPI_PIN_RESPECT_CPUSET", "1") in _intelpin.OFF and len(topology.allowed) < len(topology.cpus):
+    if variables.get("I_MPI_PIN_RESPECT_CPUSET", "1") in pinning.OFF and len(topology.allowed) < len(topology.cpus):
         raise ValueError(
             "cannot interpret I_MPI_PIN_RESPECT_CPUSET=off in a job that may not use all hardware threads; remove it"
         )
     ranks, notes = _ranks(command)
     count = command.threads()
-    masks, more = _intelpin.rank_masks(variables, ranks, count, topology)
-    unpinned = variables.get("I_MPI_PIN", "1").lower() in _intelpin.OFF
-    return _shared.reading_of_masks(masks, topology, count or (1 if unpinned else None), [*notes, *more, SOURCE])
+    masks, more = pinning.rank_masks(variables, ranks, count, topology)
+    unpinned = variables.get("I_MPI_PIN", "1").lower() in pinning.OFF
+    return _reading.reading_of_masks(masks, topology, count or (1 if unpinned else None), [*notes, *more, SOURCE])
 
 
 def _ranks(command: _command.Command) -> tuple[int, list[str]]:
@@ -158,11 +160,11 @@ def _ranks(command: _command.Command) -> tuple[int, list[str]]:
         ValueError: a number that depends on the hosts.
     """
     several = command.has("hosts", "f", "hosts-group", "ppn", "rr") or "I_MPI_HYDRA_HOST_FILE" in command.variables
-    ranks = command.number("n", most=MAX_RANKS if several else _shared.MAX_RANKS)
+    ranks = command.number("n", most=MAX_RANKS if several else _line.MAX_RANKS)
     each = 1 if command.has("rr") else command.number("ppn")
     stated = command.variables.get("I_MPI_PERHOST", "")
     if each is None and stated.isdigit():
-        each = _shared.whole("I_MPI_PERHOST", stated)
+        each = _line.read_integer("I_MPI_PERHOST", stated)
     hosts = command.last("hosts")
     listed = command.has("f", "hosts-group") or "I_MPI_HYDRA_HOST_FILE" in command.variables
     if not listed and (hosts is None or "," not in hosts):
@@ -210,10 +212,10 @@ def recognise(words: Sequence[str], environment: Mapping[str, str]) -> LaunchCom
     given = parse(words)
     at = _words.program_index(words, given)
     number = given.last("n")
-    ranks = None if number is None else _shared.whole("-n", number, MAX_RANKS)
+    ranks = None if number is None else _line.read_integer("-n", number, MAX_RANKS)
     passed = (values for name, values in given.all_values if name in ("env", "genv"))
     variables = {**environment, **dict("=".join(values).split("=", 1) for values in passed)}
-    if variables.get("I_MPI_PIN", "1") in _intelpin.OFF:
+    if variables.get("I_MPI_PIN", "1") in pinning.OFF:
         return LaunchCommand(ranks, tuple(words[1:at]), at, binds=False)
     named = [name for name in ("I_MPI_PIN_DOMAIN", "I_MPI_PIN_PROCESSOR_LIST", "I_MPI_PIN") if name in variables]
     return LaunchCommand(ranks, tuple(words[1:at]), at, binds=True, bound_by=named[0] if named else "by default")

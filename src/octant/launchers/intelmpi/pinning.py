@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 
-from octant.launchers import _shared
+from octant.launchers import _line
 from octant.launchers._hydra import unit_objects
 from octant.machine import CpuSet, Topology
 from octant.machine.cpusets import parse_cpus, parse_mask
@@ -146,7 +146,7 @@ def _domain_masks(
             f"cannot read I_MPI_PIN_DOMAIN={domain[:60]} ({why}); supported: masks, auto, omp, a number, node, "
             f"{', '.join(_UNITS)}"
         )
-    return _sized(_shared.whole("I_MPI_PIN_DOMAIN", name), cells, ranks, order, topology)
+    return _sized(_line.read_integer("I_MPI_PIN_DOMAIN", name), cells, ranks, order, topology)
 
 
 def _order(variables: Mapping[str, str], domain: str, layout: str) -> str:

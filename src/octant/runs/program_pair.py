@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from octant.machine import Machine
-    from octant.runs.interleaved import RequestPairs
+    from octant.request import RequestPairs
     from octant.runs.programs.options import ProgramOptions
     from octant.store import Pair, StoredRun
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from octant.launchers import _shared
-from octant.launchers._prrte import LEVELS, PrrtePolicy, Refused, logical, objects_of
+from octant.launchers import _line
+from octant.launchers._openmpi.prrte import LEVELS, PrrtePolicy, Refused, logical, objects_of
 from octant.machine import Topology
 
 Occurrences = Sequence[tuple[str, Sequence[str]]]
@@ -83,7 +83,7 @@ def read(given: Occurrences, variables: Mapping[str, str], topology: Topology) -
         policy = replace(policy, usable=_usable(parameters["cpus"], topology))
     policy = replace(policy, slots=_slots(given, parameters, topology))
     number = next((values[0] for name, values in reversed(given) if name in ("n", "np", "c")), None)
-    return PolicyOptions(policy, None if number is None else _shared.whole("-n", number), file, tuple(notes))
+    return PolicyOptions(policy, None if number is None else _line.read_integer("-n", number), file, tuple(notes))
 
 
 def _only(given: Occurrences, names: Sequence[str], old: str = "") -> str:
@@ -162,14 +162,14 @@ def _pattern(text: str, words: list[str]) -> tuple[PrrtePolicy, list[str]]:
     units = (*LEVELS, "node", "socket", "skt")
     unit = _full("--map-by ppr", words[2], [name for name in units if name != "none"])
     unit = "package" if unit in ("socket", "skt") else unit
-    return PrrtePolicy(mapper="ppr", per=_shared.whole("--map-by ppr", words[1]), unit=unit), words[2:]
+    return PrrtePolicy(mapper="ppr", per=_line.read_integer("--map-by ppr", words[1]), unit=unit), words[2:]
 
 
 def _listed(text: str) -> tuple[str, ...]:
     parts = tuple(text.split(","))
     for part in parts:
         for number in part.split("-", 1):
-            _shared.whole("--map-by pe-list", number, least=0)
+            _line.read_integer("--map-by pe-list", number, least=0)
     return parts
 
 
@@ -180,7 +180,7 @@ def _modified(policy: PrrtePolicy, words: Sequence[str]) -> tuple[PrrtePolicy, s
         name = _full("--map-by :", name, _MODIFIERS)
         seen.add(name)
         if name == "pe":
-            policy = replace(policy, width=_shared.whole("PE", value))
+            policy = replace(policy, width=_line.read_integer("PE", value))
         elif name == "file":
             file = value
     for pair in _OPPOSITES:
@@ -235,14 +235,14 @@ def _slots(given: Occurrences, parameters: Mapping[str, str], topology: Topology
     if hosts and "," not in hosts[-1]:
         number = hosts[-1].partition(":")[2] or "1"
         if number not in ("*", "auto"):
-            return _shared.whole("--host", number)
+            return _line.read_integer("--host", number)
     text = parameters.get("slots", "core")
     if any(name == "use-hwthread-cpus" for name, _ in given):
         text = "hwthread"
     for name, level in (("cores", "core"), ("hwthreads", "hwthread"), ("numas", "numa"), ("sockets", "package")):
         if text and name.startswith(text):
             return None if level == "core" else len(objects_of(topology, level))
-    return _shared.whole("prte_set_default_slots", text)
+    return _line.read_integer("prte_set_default_slots", text)
 
 
 def _parameters(given: Occurrences, variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from octant.launchers import _shared
-from octant.launchers._slurm_masks import Bind, Node, SrunStep
+from octant.launchers import _line
 from octant.launchers._words import ParsedOptions
+from octant.launchers.slurm.step_masks import Bind, Node, SrunStep
 from octant.placement.request import MAX_TORUS_THREADS
 
 _VARIABLES = {
@@ -60,14 +60,14 @@ class SrunOptions:
         """Return the value of an option from any source."""
         return self.line(name) or self.inherited(name)
 
-    def number(self, name: str, most: int = _shared.MAX_RANKS) -> int | None:
+    def number(self, name: str, most: int = _line.MAX_RANKS) -> int | None:
         """Return the same as a number.
 
         Raises:
             ValueError: it is none.
         """
         value = self.value(name)
-        return None if value is None else _shared.whole(f"--{name}", value, most)
+        return None if value is None else _line.read_integer(f"--{name}", value, most)
 
     def flag(self, name: str) -> bool:
         """Return whether an option without a value is given."""
@@ -100,7 +100,7 @@ def step_of(srun: SrunOptions, node: Node) -> SrunStep:
         exact=exact,
         overcommit=overcommit,
         threads_per_core=limit,
-        job_threads_per_core=None if of_job is None else _shared.whole("--threads-per-core", of_job),
+        job_threads_per_core=None if of_job is None else _line.read_integer("--threads-per-core", of_job),
         tasks_per_core=per_core or _batch_number(srun, "ntasks-per-core") or 0,
         tasks_per_socket=per_socket or _batch_number(srun, "ntasks-per-socket") or 0,
         tasks_per_node=per_node,
@@ -109,12 +109,12 @@ def step_of(srun: SrunOptions, node: Node) -> SrunStep:
 
 def _line_number(srun: SrunOptions, name: str) -> int | None:
     value = srun.line(name)
-    return None if value is None else _shared.whole(f"--{name}", value)
+    return None if value is None else _line.read_integer(f"--{name}", value)
 
 
 def _batch_number(srun: SrunOptions, name: str) -> int | None:
     value = srun.batch.last(name)
-    return None if value is None else _shared.whole(f"--{name}", value)
+    return None if value is None else _line.read_integer(f"--{name}", value)
 
 
 def _exact(srun: SrunOptions, width: int | None) -> bool:
@@ -132,15 +132,15 @@ def _shape(srun: SrunOptions) -> tuple[int | None, int | None, int | None]:
     """Return sockets, cores and threads: -B sets all three, and the last option counts."""
     inherited = [srun.inherited(name) for name in _SHAPE]
     found = [
-        None if value is None else _shared.whole(f"--{name}", value)
+        None if value is None else _line.read_integer(f"--{name}", value)
         for name, value in zip(_SHAPE, inherited, strict=True)
     ]
     for name, values in srun.given.all_values:
         if name == "extra-node-info":
             parts = [*(values[0] if values else "").split(":"), "", ""][:3]
-            found = [None if part in ("", "*") else _shared.whole("-B", part.partition("-")[0]) for part in parts]
+            found = [None if part in ("", "*") else _line.read_integer("-B", part.partition("-")[0]) for part in parts]
         elif name in _SHAPE:
-            found[_SHAPE.index(name)] = _shared.whole(f"--{name}", values[0])
+            found[_SHAPE.index(name)] = _line.read_integer(f"--{name}", values[0])
     sockets, cores, threads = found
     return sockets, cores, threads
 
@@ -153,7 +153,7 @@ def _counts(
 ) -> tuple[int, int, int]:
     """Return the numbers of nodes and tasks, and the limit of tasks by node, 0: none."""
     stated, hosts = srun.value("nodes"), _hosts(srun)
-    nodes = max(hosts, _shared.whole("-N", (stated or "1").partition("-")[0], MAX_TORUS_THREADS))
+    nodes = max(hosts, _line.read_integer("-N", (stated or "1").partition("-")[0], MAX_TORUS_THREADS))
     tasks, per_node = srun.number("ntasks", MAX_TORUS_THREADS), srun.number("ntasks-per-node")
     if tasks is not None and per_node is not None and stated is None and not hosts:
         nodes = -(-tasks // per_node)  # of the job that srun creates
@@ -173,7 +173,7 @@ def _counts(
         )
     else:
         tasks = nodes
-    return nodes, _shared.whole("-n", str(tasks), MAX_TORUS_THREADS), per_node or 0
+    return nodes, _line.read_integer("-n", str(tasks), MAX_TORUS_THREADS), per_node or 0
 
 
 def _hosts(srun: SrunOptions) -> int:
@@ -190,10 +190,10 @@ def _hosts(srun: SrunOptions) -> int:
         hosts = 1
         for ranges in re.findall(r"\[([^\]]*)\]", host):
             ends = [part.partition("-") for part in ranges.split(",")]
-            hosts *= sum(_shared.whole("-w", high or low, 10**9, 0) - _shared.whole("-w", low, 10**9, 0) + 1
+            hosts *= sum(_line.read_integer("-w", high or low, 10**9, 0) - _line.read_integer("-w", low, 10**9, 0) + 1
                         for low, _, high in ends)  # fmt: skip
         count += hosts
-    return _shared.whole("-w", str(count), MAX_TORUS_THREADS, 0)
+    return _line.read_integer("-w", str(count), MAX_TORUS_THREADS, 0)
 
 
 def _distribution(srun: SrunOptions) -> tuple[tuple[str, str], int, bool]:
@@ -208,7 +208,7 @@ def _distribution(srun: SrunOptions) -> tuple[tuple[str, str], int, bool]:
     if value.lower().startswith("plane"):
         _, equals, size = value.partition("=")
         stated = size if equals else srun.variables.get("SLURM_DIST_PLANESIZE", "")
-        return ("", ""), _shared.whole("-m plane", stated, MAX_TORUS_THREADS), False
+        return ("", ""), _line.read_integer("-m plane", stated, MAX_TORUS_THREADS), False
     shape, _, flag = value.partition(",")
     words = shape.lower().split(":")
     if shape.lower() in ("pack", "nopack"):
@@ -332,9 +332,9 @@ def _expanded(kind: str, text: str) -> tuple[str, ...]:
             raise ValueError(f"cannot read {text!r} as the list of {kind}; use mask_cpu:0x3,0xc or map_cpu:0,2")
         if entry.startswith("0x") and not kind.startswith("mask"):
             entry = str(int(entry, 16))
-        repeat = _shared.whole(kind, count) if times else 1
-        if len(found) + repeat > _shared.MAX_RANKS:
-            raise ValueError(f"cannot read {kind}: it has more than {_shared.MAX_RANKS} entries; reduce the list")
+        repeat = _line.read_integer(kind, count) if times else 1
+        if len(found) + repeat > _line.MAX_RANKS:
+            raise ValueError(f"cannot read {kind}: it has more than {_line.MAX_RANKS} entries; reduce the list")
         found += [entry] * repeat
     return tuple(found)
 

@@ -7,7 +7,7 @@ The order of the steps is that of its launch (`rmaps_base_map_job`, `rmaps_rr_as
 import itertools
 from dataclasses import dataclass, replace
 
-from octant.launchers._prrte import Refused, has_objects, objects_of
+from octant.launchers._openmpi.prrte import Refused, has_objects, objects_of
 from octant.machine import CpuSet, Topology
 
 OBJECTS = ("hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "numa")

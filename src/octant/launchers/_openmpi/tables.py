@@ -4,7 +4,8 @@ Sources: the tables of `schizo/ompi` and of PRRTE's parser, `mpirun --help full`
 --all`; "no effect" was seen in dry runs on pretended machines (`tests/support/record_openmpi.py`).
 """
 
-from octant.launchers import _orte_policy, _prrte_policy, _words
+from octant.launchers import _words
+from octant.launchers._openmpi import orte_policy, prrte_policy
 from octant.launchers._tables import OPTIONAL, OptionFacts, assigning, interpreted, irrelevant, not_read, refused, table
 
 _OUTPUT = "it concerns what is printed, and where"
@@ -70,11 +71,11 @@ OMPI_ONLY = frozenset({
 """Options of mpiexec that prterun of PRRTE 3.0.14 does not have, or reads differently."""
 _NETWORK = "it concerns daemons, messages between them, or what is printed"
 VARIABLES5 = table(
-    interpreted(" ".join(f"PRTE_MCA_{name}" for name in _prrte_policy.PARAMETERS)),
-    interpreted(" ".join(f"PRTE_MCA_prte_{name}" for name in _prrte_policy.PARAMETERS
+    interpreted(" ".join(f"PRTE_MCA_{name}" for name in prrte_policy.PARAMETERS)),
+    interpreted(" ".join(f"PRTE_MCA_prte_{name}" for name in prrte_policy.PARAMETERS
                          if not name.startswith("prte_"))),
     not_read("it may change the placement in a way that is not supported",
-             " ".join(f"PRTE_MCA_{name}" for name in _prrte_policy.DECIDING)),
+             " ".join(f"PRTE_MCA_{name}" for name in prrte_policy.DECIDING)),
     interpreted("OMPI_MCA_rmaps_* OMPI_MCA_hwloc_* OMPI_MCA_orte_set_default_slots*"),
     irrelevant("it has no effect on placement in Open MPI 5", "OMPI_MCA_* OMPI_ALLOW_RUN_AS_ROOT*"),
     irrelevant("it has no effect on placement", "PRTE_MCA_rmaps_default_inherit PRTE_MCA_rmaps_base_* "
@@ -113,9 +114,9 @@ OPTIONS41 = table(
     assigning("mca gmca", 2, "OMPI_MCA_"),
 )  # fmt: skip
 VARIABLES41 = table(
-    interpreted(" ".join(f"OMPI_MCA_{name}" for name in _orte_policy.PARAMETERS)),
+    interpreted(" ".join(f"OMPI_MCA_{name}" for name in orte_policy.PARAMETERS)),
     not_read("it may change the placement in a way that is not supported",
-             " ".join(f"OMPI_MCA_{name}" for name in _orte_policy.DECIDING)),
+             " ".join(f"OMPI_MCA_{name}" for name in orte_policy.DECIDING)),
     irrelevant("it concerns output, or is a default for programs that ranks start",
                "OMPI_MCA_rmaps_base_display_* OMPI_MCA_rmaps_base_inherit OMPI_MCA_hwloc_base_report_bindings "
                "OMPI_MCA_rmaps_base_verbose OMPI_MCA_hwloc_base_verbose OMPI_MCA_rmaps_default_* "

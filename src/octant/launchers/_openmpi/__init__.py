@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from octant.launchers import MAX_RANKS, LauncherReading, _command, _shared, _words
+from octant.launchers import MAX_RANKS, LauncherReading, _command, _line, _reading, _words
 from octant.machine import CpuSet, Topology
 
 BY_DEFAULT = "by default"
@@ -17,14 +17,14 @@ OF_41 = (
 """Parameters and options that Open MPI 5 does not have."""
 
 
-def rank_count(given: _words.ParsedOptions) -> int | None:
+def read_rank_count(given: _words.ParsedOptions) -> int | None:
     """Return the number of ranks that the words state; `None`: none.
 
     Raises:
         ValueError: it is no number.
     """
     number = given.last("n", "np", "c")
-    return None if number is None else _shared.whole("-n", number, MAX_RANKS)
+    return None if number is None else _line.read_integer("-n", number, MAX_RANKS)
 
 
 def binding_option(
@@ -55,12 +55,12 @@ def _binds(policy: str, by: str) -> tuple[bool, str]:
     return not unbound, "" if unbound else by
 
 
-def only_of_41(text: str) -> str:
+def find_option_of_41(text: str) -> str:
     """Return the first option or parameter of pasted lines that exists only in Open MPI 4.1; "": there is none."""
     return next((word for word in text.split() if re.search(OF_41, word)), "")
 
 
-def own_variables(command: _command.Command) -> dict[str, str]:
+def mpirun_variables(command: _command.Command) -> dict[str, str]:
     """Return the variables that mpirun itself sees: without those that -x sets for the ranks, and those of --mca."""
     ranks_only = {values[0].partition("=")[0] for name, values in command.given.all_values if name == "x"}
     stated = {values[0] for name, values in command.given.all_values if name.endswith("mca")}
@@ -71,7 +71,7 @@ def own_variables(command: _command.Command) -> dict[str, str]:
     }
 
 
-def without_effect(
+def find_ineffective_options(
     command: _command.Command,
     masks: Sequence[CpuSet | None],
     masks_of: Callable[[_command.Command], Sequence[CpuSet | None]],
@@ -106,4 +106,4 @@ def reading(
     if count and any(count > sum(1 for core in cores if core & held) for held in sets):
         more.append(f"OMP_NUM_THREADS={count} exceeds the number of cores in a rank's mask: threads share cores")
     unbound = all(mask is None for mask in masks)
-    return _shared.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])
+    return _reading.reading_of_masks(sets, topology, count or (1 if unbound else None), [*notes, *more])

@@ -19,26 +19,28 @@ from octant.launchers import (
     Submission,
     Syntax,
     _command,
-    _shared,
-    _slurm_options,
+    _line,
+    _reading,
     _tables,
     _words,
+    _writing,
     identify_mpi_library,
     mpi_launcher,
     render_job_script,
 )
-from octant.launchers._slurm_line import SrunOptions, memory_of, step_of
-from octant.launchers._slurm_masks import (
+from octant.launchers.slurm import option_tables
+from octant.launchers.slurm.option_tables import BATCH_OPTIONS, GPU_OPTIONS
+from octant.launchers.slurm.srun_line import SrunOptions, memory_of, step_of
+from octant.launchers.slurm.step_masks import (
     Node,
     SlurmSettings,
     SrunStep,
+    compute_masks,
     has_every_core,
     is_crowded,
     memory_nodes,
     node_of,
 )
-from octant.launchers._slurm_masks import masks as step_masks
-from octant.launchers._slurm_options import BATCH_OPTIONS, GPU_OPTIONS
 from octant.machine import CpuSet, Topology
 from octant.placement import Placement, mask_text
 from octant.placement.request import Memory, PlacementRequest, Policy
@@ -48,7 +50,7 @@ NAMES = {"start": "srun", "job": "sbatch"}
 LAUNCHER = "srun"
 COMMANDS = ("srun",)
 UNBIND = "--cpu-bind=none"
-OPTIONS, VARIABLES = _slurm_options.OPTIONS, _slurm_options.VARIABLES
+OPTIONS, VARIABLES = option_tables.OPTIONS, option_tables.VARIABLES
 MARK = r"\bsrun\b|#SBATCH|SLURM_CPU_BIND"
 
 
@@ -57,25 +59,25 @@ _UNCOUNTED = "Slurm does not count all CPUs of this machine, and refuses masks t
 
 def to_syntax(placement: Placement, request: PlacementRequest, topology: Topology) -> Syntax:
     """Return masks, and named options that give the same masks as a comment."""
-    sets = _shared.rank_sets(placement)
+    sets = _writing.rank_sets(placement)
     memory, cannot = _memory(request, placement)
     node = node_of(topology)
     masks = f"--whole -n {len(sets)} --cpu-bind=mask_cpu:{','.join(mask_text(held) for held in sets)}"
     try:
         _masks_of(masks, node)
     except ValueError as error:
-        why = _UNCOUNTED if len(sets) <= _shared.MAX_RANKS else str(error)
-        return Syntax((), False, (why, *cannot, *_shared.no_pages(request)))
+        why = _UNCOUNTED if len(sets) <= _line.MAX_RANKS else str(error)
+        return Syntax((), False, (why, *cannot, *_writing.page_remarks(request)))
     named = _named_options(sets, request, topology, node)
     lines = [
-        *_shared.openmp_line(request),
-        *_shared.heap_line(request),
+        *_writing.openmp_line(request),
+        *_writing.heap_line(request),
         "#SBATCH --nodes=1 --exclusive",
-        f"srun {masks}{memory} {_shared.PROGRAM}",
+        f"srun {masks}{memory} {_writing.PROGRAM}",
     ]
     if named:
-        lines.append(f"# the same with named options: srun {named}{memory} {_shared.PROGRAM}")
-    cannot += [*_shared.no_threads(placement, "srun"), *_shared.no_pages(request)]
+        lines.append(f"# the same with named options: srun {named}{memory} {_writing.PROGRAM}")
+    cannot += [*_writing.thread_remarks(placement, "srun"), *_writing.page_remarks(request)]
     cannot.append(
         "the masks are valid only if the job has the whole node; Slurm 22.05 restricts steps with -c or "
         "--exclusive to some cores"
@@ -90,7 +92,7 @@ def _memory(request: PlacementRequest, placement: Placement) -> tuple[str, list[
         prefer = "prefer," if request.memory.policy == "preferred" else ""
         masks = ",".join(mask_text(place.memory_set()) for place in placement.ranks)
         return f" --mem-bind={prefer}mask_mem:{masks}", []
-    return "", _shared.no_memory(request, "srun")
+    return "", _writing.memory_remarks(request, "srun")
 
 
 _NAMED = (
@@ -120,12 +122,12 @@ def _masks_of(words: str, node: Node) -> list[CpuSet | None]:
     Raises:
         ValueError: srun refuses it.
     """
-    return step_masks(node, step_of(SrunOptions(parse(["srun", *words.split()]), {}, _words.ParsedOptions(0)), node))
+    return compute_masks(node, step_of(SrunOptions(parse(["srun", *words.split()]), {}, _words.ParsedOptions(0)), node))
 
 
 def from_syntax(command: _command.Command, topology: Topology) -> LauncherReading:
     """Read `srun` options and preceding `#SBATCH` lines, for a job that has the whole node."""
-    batch = _shared.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
+    batch = _line.read_line("\n".join(re.findall(r"^#SBATCH\s+(.*)$", command.text, re.MULTILINE)))
     directives = _words.getopt(["sbatch", *batch.arguments], BATCH_OPTIONS)
     if directives.end <= len(batch.arguments):
         raise ValueError(f"cannot read #SBATCH {batch.arguments[directives.end - 1]}: it is not an option; remove it")
@@ -165,13 +167,13 @@ def _without_effect(srun: SrunOptions, node: Node) -> list[str]:
             less = given.without(name)
             rest = replace(srun, batch=less) if place else replace(srun, given=less)
             if _outcome(rest, node) == outcome:
-                reason = _slurm_options.NODES if name in _SHAPES else _SAME
+                reason = option_tables.NODES if name in _SHAPES else _SAME
                 found.setdefault(reason, []).append(word.partition("=")[0] + place)
     for name in srun.variables:
         if getattr(_tables.variable(name, VARIABLES), "effect", "") == "interpreted":
             rest = replace(srun, variables={key: value for key, value in srun.variables.items() if key != name})
             if _outcome(rest, node) == outcome:
-                found.setdefault(_slurm_options.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
+                found.setdefault(option_tables.NODES if name in _SHAPE_VARIABLES else _SAME, []).append(name)
     return [f"not used for the placement: {', '.join(dict.fromkeys(names))} ({why})" for why, names in found.items()]
 
 
@@ -183,7 +185,7 @@ def _outcome(srun: SrunOptions, node: Node) -> object:
     srun = replace(srun, notes=[])
     try:
         step = step_of(srun, node)
-        masks = step_masks(node, step)
+        masks = compute_masks(node, step)
         return masks, _notes(srun, step, node, masks), srun.notes, memory_of(srun), step.cpus_per_task
     except ValueError as error:
         return str(error)
@@ -198,16 +200,16 @@ def read_srun(srun: SrunOptions, threads: int | None, topology: Topology) -> Lau
     node = node_of(topology)
     step = step_of(srun, node)
     _check_gpus(srun, node, step)
-    masks = step_masks(node, step)
+    masks = compute_masks(node, step)
     sets = [topology.allowed if held is None else held for held in masks]
     notes = [*_notes(srun, step, node, masks), *srun.notes]
-    read = _shared.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
+    read = _reading.reading_of_masks(sets, topology, threads or step.cpus_per_task or 1, notes)
     kind, listed, prefer = memory_of(srun)
     if not kind:
         return read
     policy: Policy = "preferred" if prefer else "local" if kind == "local" else "bind"
     nodes = [()] * len(sets) if kind == "local" else memory_nodes(node, kind, listed, len(sets))
-    return _shared.with_memory(read, [Memory(policy, some) for some in nodes], topology)
+    return _reading.add_memory(read, [Memory(policy, some) for some in nodes], topology)
 
 
 def _check_gpus(srun: SrunOptions, node: Node, step: SrunStep) -> None:
@@ -237,7 +239,7 @@ _SETTINGS = (
 
 def _masks_or_none(node: Node, step: SrunStep, settings: SlurmSettings) -> list[CpuSet | None] | None:
     try:
-        return step_masks(node, step, settings)
+        return compute_masks(node, step, settings)
     except ValueError:
         return None
 
@@ -375,8 +377,8 @@ def _rank_count(given: _words.ParsedOptions, environment: Mapping[str, str]) -> 
     """
     number = given.last("ntasks") or environment.get("SLURM_NTASKS") or environment.get("SLURM_NPROCS")
     if number is not None:
-        return _shared.whole("-n", number, MAX_RANKS)
+        return _line.read_integer("-n", number, MAX_RANKS)
     nodes, each = given.last("nodes"), given.last("ntasks-per-node")
     if nodes is None or each is None or not re.fullmatch("[0-9]+", nodes):
         return None
-    return _shared.whole("-N", nodes, MAX_RANKS) * _shared.whole("--ntasks-per-node", each, MAX_RANKS)
+    return _line.read_integer("-N", nodes, MAX_RANKS) * _line.read_integer("--ntasks-per-node", each, MAX_RANKS)
