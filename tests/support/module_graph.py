@@ -45,7 +45,7 @@ def _imported(tree: ast.Module, modules: Mapping[str, Path]) -> Iterator[str]:
 
 
 def collapse(graph: Mapping[str, Set[str]], package: str) -> dict[str, set[str]]:
-    """Return the imports between the children of a package; a folder stands for all modules in it.
+    """Return the imports between the children of a package; a folder represents all modules in it.
 
     Modules outside the package and the package's own `__init__.py` are left out.
     """
