@@ -1,19 +1,13 @@
 """The page of a comparison: answer, ratios with detectable differences, and further measurements."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from octant import output
+from octant.analysis.compare import Comparisons
 from octant.report.comparison import statements, text
 from octant.report.page import html
 from octant.report.screen.first_screen import absent_workloads, period_text
 from octant.store import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from octant.analysis.compare import Comparisons
 
 MAX_ROWS = 12
 """Rows of a table before the rest is folded."""

@@ -1,16 +1,16 @@
 """Comparison of two runs for the terminal and for programs."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Mapping
+from typing import TextIO
 
 from rich.text import Text
 
 from octant import units
+from octant.analysis.compare import Comparison, Comparisons, Word
 from octant.report import claims
 from octant.report.claims import mark
 from octant.report.comparison import statements
@@ -19,11 +19,6 @@ from octant.report.plain import clean
 from octant.report.screen.first_screen import absent_workloads
 from octant.report.tables import text
 from octant.stats.verdicts import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from octant.analysis.compare import Comparison, Comparisons, Word
 
 STYLES: dict[Word, str] = {
     "slower": "red", "differs": "yellow", "undecided": "yellow", "faster": "green", "not comparable": "yellow",

@@ -3,19 +3,19 @@
 A run without a declaration, older ones and `octant run`, shows the headline figures of its table, at most six.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from octant import stats, units
 from octant.analysis.balance import Balances, balance
 from octant.analysis.causes import causes, causes_of_run
+from octant.analysis.figures import Figure
 from octant.analysis.named_figures import find, first, matching, place_of
 from octant.analysis.names import knob_text, name_and_rest, short_name
+from octant.analysis.summary import Summary
 from octant.failure import Exit
 from octant.report import claims, results
 from octant.report.charts.curves.figure_curves import FigureCurve, Ladders, rungs
@@ -25,15 +25,8 @@ from octant.report.sentences import Sentences
 from octant.stats import Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
-from octant.tile import MAX_ADDITIONAL_VALUES, MAX_TILES, DeclaredTile
+from octant.tile import MAX_ADDITIONAL_VALUES, MAX_TILES, Also, DeclaredTile, NamedFigure, TileComparison
 from octant.units import unbroken
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.tile import Also, DeclaredTile, NamedFigure, TileComparison
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _TEXTS = Sentences("octant.report.screen", "tiles")

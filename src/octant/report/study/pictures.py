@@ -1,10 +1,9 @@
 """Pictures of a study: each configuration relative to the baseline of its machine, or curves along an axis."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from octant import catalogue, units
 from octant.report.charts.bars.ratios import ratio_axis
@@ -19,6 +18,8 @@ from octant.report.charts.picture import (
     Note,
     Panel,
     Picture,
+    Role,
+    Tone,
     even_ticks,
     places,
     size_ticks,
@@ -38,16 +39,11 @@ from octant.report.study.rows import (
 from octant.report.study.rows import places as places_of
 from octant.report.tables.layout import fill
 from octant.study.local_reference import THIS_MACHINE
+from octant.study.outcome import Outcome
 from octant.study.parts import number
 from octant.study.question import quantities
 from octant.study.ratios import stated
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.picture import Role, Tone
-    from octant.study.outcome import Outcome
-    from octant.study.values import StudyValue
+from octant.study.values import StudyValue
 
 _WIDE_AXIS = 100  # ratio of its ends from which on an axis of counts is logarithmic
 WIDEST = 64.0

@@ -1,20 +1,16 @@
 """Tables and texts of the terminal: columns through rich, sentences from Jinja2 templates."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math
 import pkgutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from octant import units
 from octant.report.plain import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:

@@ -1,29 +1,21 @@
 """The tables of a run's page: rows of figures with short names, merged footnotes, and what a row opens."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant import stats, units
+from octant.analysis.figures import Figure
 from octant.analysis.names import distinct_names
-from octant.record import NOT_STATED
+from octant.record import NOT_STATED, Point
 from octant.report import claims
 from octant.report.claims import mark
 from octant.report.results import has_no_speed
-from octant.report.screen.answer import ShareBar, launch_strip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.record import Point
-    from octant.report.screen.answer import Strip
-    from octant.stats.grades import GradeName
+from octant.report.screen.answer import ShareBar, Strip, launch_strip
+from octant.stats.grades import GradeName
 
 _AUTOGROUP = re.compile(r"/autogroup-\d+")
 
