@@ -93,7 +93,7 @@ def test_phases_in_which_ranks_wait_are_grey_and_large_parts_have_their_share() 
 
 def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_curves, "MAX_LINES", 1)
-    monkeypatch.setattr(curve, "MAX_POINTS", 5)
+    monkeypatch.setattr("octant.report.charts.picture.MAX_POINTS", 5)
     picture = latency_curve()
     lines = [series for series in picture.panels[0].series if series.kind == "curve"]
     assert [len(line.x) for line in lines] == [17]
