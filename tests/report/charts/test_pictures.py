@@ -11,7 +11,7 @@ from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import draw, terminal
 from octant.report.charts.bars.bars import REST, bar_labels, own_times
-from octant.report.charts.curves import curve, figure_curves
+from octant.report.charts.curves import figure_curves
 from octant.report.charts.curves.curve import timeline
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures

@@ -135,8 +135,8 @@ def _missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) ->
 
 def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile:
     tile = Tile(
-        declared.name, declared.what, grade=claims.grade(figure), reasons=claims.reasons(figure),
-        also=_also(summary, declared.also, figure), figure=place_of(summary, figure),
+        declared.name, declared.what, grade=claims.grade(figure), figure=place_of(summary, figure),
+        reasons=tuple(one.text for one in figure.caveats), also=_also(summary, declared.also, figure),
     )  # fmt: skip
     if figure.wrong:
         failed = "; ".join(results.failed_texts(figure))

@@ -198,19 +198,15 @@ def _draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x:
             sheet.lines(f"l {look.dash}".rstrip(), *clipped(points, x, y))
         sheet.path("dots", dots([(x.at(a), y.at(b)) for a, b in series.dots if x.holds(a) and y.holds(b)]))
         if series.kind == "points":
-            _intervals(sheet, series, x, y)
+            ends = zip(series.x, series.low, series.high, strict=False)
+            known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
+            sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
         if series.kind in ("curve", "points"):
             radius = 2.2 if len(series.x) > 60 else RADIUS
             for i, (a, b) in enumerate(points):
                 if x.holds(a) and y.holds(b):
                     title = frame.point_title(series, i, panel) if len(series.x) <= _TITLED else ""
                     sheet.mark(frame.mark_kind(series, look, i), look.shape, (x.at(a), y.at(b)), title, radius)
-
-
-def _intervals(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
-    ends = zip(series.x, series.low, series.high, strict=False)
-    known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
-    sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
 
 
 def _area(sheet: Sheet, ends: Sequence[tuple[float, float, float]]) -> None:
