@@ -211,11 +211,6 @@ def grade_of_verdicts(verdicts: Collection[Verdict]) -> GradeName:
     return "limited" if 2 * len(undecided) >= len(verdicts) else "note"
 
 
-def reasons(figure: Figure) -> tuple[str, ...]:
-    """Return the caveats of a figure as texts, the worst first."""
-    return tuple(one.text for one in figure.caveats)
-
-
 def short_caveat(caveats: Sequence[Caveat]) -> str:
     """Return the first clause of the worst caveat, or its kind and size if that is longer than eight words.
 

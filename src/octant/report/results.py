@@ -1,30 +1,22 @@
 """Values of a cell besides its headline: results, checks, metrics, phases, readings, groups, files and output."""
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
 from octant import units
+from octant.analysis.figures import Figure
 from octant.analysis.series import pair_readings, series_metrics
+from octant.analysis.summary import Summary
 from octant.failure import Exit
 from octant.program import STDERR, STDOUT, is_program
-from octant.record import UNCHECKED, RecordError
+from octant.record import UNCHECKED, Failure, Point, RecordError, Result
 from octant.report.plain import clean
-from octant.store import kept
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.record import Failure, Point, Result
-    from octant.store import StoredRun
+from octant.store import StoredRun, kept
 
 _MAX_FILES = 8
 """Files of a launch, or of all launches of a program's cell, that a row names."""

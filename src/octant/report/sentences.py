@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from octant import units
-from octant.report import claims
 from octant.report.plain import clean
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ def thinned_text(kept: int, of: int, what: str) -> str:
     return f" {kept} of {of} {what} are drawn; `octant export` writes all." if kept < of else ""
 
 
-@functools.lru_cache(maxsize=16)  # templates are compiled once
-def environment(package: str, clean_text: Callable[[str], str] = clean, autoescape: bool = False) -> Environment:
+def text_environment(package: str, clean_text: Callable[[str], str] = str, autoescape: bool = False) -> Environment:
     """Return the templates of a package, with filters for quantities; `clean_text` is applied to every text value."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to load
 
@@ -40,13 +38,22 @@ def environment(package: str, clean_text: Callable[[str], str] = clean, autoesca
         autoescape=autoescape,  # noqa: S701 - plain text for terminals
         finalize=lambda value: clean_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )  # fmt: skip
+    templates.filters.update(bytes=units.bytes_text, capital=units.capital, si=units.si_text)
+    templates.globals.update(counted=units.counted)
+    return templates
+
+
+@functools.lru_cache(maxsize=16)  # templates are compiled once
+def environment(package: str, clean_text: Callable[[str], str] = clean, autoescape: bool = False) -> Environment:
+    """Return the same with the texts of values of figures."""
+    from octant.report import claims  # noqa: PLC0415 - loads numpy
+
+    templates = text_environment(package, clean_text, autoescape)
     templates.filters.update(
-        bytes=units.bytes_text, capital=units.capital, fixed=units.fixed_text, listed=listed, percent=claims.percent,
-        quantity=claims.quantity, ratio=claims.ratio, narrow=units.unbroken, si=units.si_text,
+        fixed=units.fixed_text, listed=listed, percent=claims.percent, quantity=claims.quantity, ratio=claims.ratio,
+        narrow=units.unbroken,
     )  # fmt: skip
-    templates.globals.update(
-        counted=units.counted, intervals=claims.caption, number_word=units.number_word, thinned=thinned_text
-    )
+    templates.globals.update(intervals=claims.caption, number_word=units.number_word, thinned=thinned_text)
     return templates
 
 

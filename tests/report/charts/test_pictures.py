@@ -11,7 +11,7 @@ from halo_run import HALO, KNOWN, SIZES, WRONG, halo_run
 from octant.analysis.summary import summarise
 from octant.report.charts import draw, terminal
 from octant.report.charts.bars.bars import REST, bar_labels, own_times
-from octant.report.charts.curves import curve, figure_curves
+from octant.report.charts.curves import figure_curves
 from octant.report.charts.curves.curve import timeline
 from octant.report.charts.picture import Picture, thin
 from octant.report.charts.pictures import pictures
@@ -93,7 +93,7 @@ def test_phases_in_which_ranks_wait_are_grey_and_large_parts_have_their_share() 
 
 def test_lines_beyond_what_can_be_read_are_thinned_and_the_caption_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_curves, "MAX_LINES", 1)
-    monkeypatch.setattr(curve, "MAX_POINTS", 5)
+    monkeypatch.setattr("octant.report.charts.picture.MAX_POINTS", 5)
     picture = latency_curve()
     lines = [series for series in picture.panels[0].series if series.kind == "curve"]
     assert [len(line.x) for line in lines] == [17]

@@ -1,19 +1,11 @@
 """The page of a comparison: answer, ratios with detectable differences, and further measurements."""
 
-from __future__ import annotations
+from pathlib import Path
 
-from typing import TYPE_CHECKING
-
-from octant import output
+from octant.analysis.compare import Comparisons
 from octant.report.comparison import statements, text
 from octant.report.page import html
 from octant.report.screen.first_screen import absent_workloads, period_text
-from octant.store import files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from octant.analysis.compare import Comparisons
 
 MAX_ROWS = 12
 """Rows of a table before the rest is folded."""
@@ -47,5 +39,4 @@ def write(found: Comparisons, path: Path) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    own = path.parent == found.after.run.folder  # a store is its owner's alone
-    return html.save(render(found), path, files.FILE_MODE if own else output.FILE_MODE)
+    return html.save(render(found), path, found.after.run)

@@ -1,33 +1,27 @@
 """The statements of a comparison in their order, as data for the page and the terminal."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from octant.advice.findings import RunFinding
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
+from octant.analysis.compare import Comparison, Comparisons, Word
 from octant.analysis.conditions import shape_text
 from octant.analysis.names import short_name
 from octant.report.charts.bars.ratios import RatioRow, ratios
+from octant.report.charts.picture import Picture, Tone
 from octant.report.claims import claims, grade_of_verdicts
 from octant.report.plain import clean
 from octant.report.screen.answer import Reliability
 from octant.report.sentences import Sentences
 from octant.runs.program_pair import SENSIBLE_S
 from octant.runs.programs.command_text import comparison_line
+from octant.stats import Estimate
 from octant.stats.gate import EXTENDED_THRESHOLDS, OBRIEN_FLEMING_THRESHOLDS, least_rounds
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent
 from octant.units import brief_text, counted, fixed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.analysis.compare import Comparison, Comparisons, Word
-    from octant.report.charts.picture import Picture, Tone
-    from octant.stats import Estimate
 
 ORDER: dict[Word, str] = {
     "slower": "Slower in B",

@@ -1,29 +1,23 @@
 """Comparison of two runs for the terminal and for programs."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap
 from collections import Counter
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Mapping
+from typing import TextIO
 
 from rich.text import Text
 
 from octant import units
+from octant.analysis.compare import Comparison, Comparisons, Word
 from octant.report import claims
-from octant.report.claims import mark
 from octant.report.comparison import statements
 from octant.report.export.tidy import number
 from octant.report.plain import clean
 from octant.report.screen.first_screen import absent_workloads
 from octant.report.tables import text
 from octant.stats.verdicts import percent
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from octant.analysis.compare import Comparison, Comparisons, Word
 
 STYLES: dict[Word, str] = {
     "slower": "red", "differs": "yellow", "undecided": "yellow", "faster": "green", "not comparable": "yellow",
@@ -66,7 +60,7 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
     rows = [*statements.ordered(found), *(one for one in found.figures if one.verdict is None)]
     speeds = [one.verdict.speed if one.verdict else None for one in rows]
     claimed = claims.claims(speeds)
-    marks = {sort: mark(number) for number, sort in enumerate(claimed)}
+    marks = {sort: claims.mark(number) for number, sort in enumerate(claimed)}
     page = []
     for word, heading in statements.ORDER.items():
         figures = [one for one in rows if one.word == word and (every or not one.is_alone)]

@@ -4,8 +4,6 @@ Arguments of programs appear in titles, command lines, reasons of failures, note
 paths, or may be secrets, are found in the request word by word, and replaced in all texts.
 """
 
-from __future__ import annotations
-
 import contextlib
 import getpass
 import json
@@ -13,17 +11,14 @@ import os
 import pwd
 import re
 import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from octant.program import shell_text
+from octant.request import Request
+from octant.store import StoredRun
 from octant.store.environment import is_secret_name, is_secret_value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from octant.request import Request
-    from octant.store import StoredRun
 
 PATH, HIDDEN = "(path)", "(hidden)"
 """What is shown instead."""

@@ -7,28 +7,25 @@ import csv
 import io
 import json
 import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias
 
+from octant.advice.findings import RunFinding
+from octant.analysis.figures import Figure
+from octant.analysis.summary import Summary
 from octant.failure import Exit, Refusal, suggestion
 from octant.program import shell_text
+from octant.record import Failure, Point
 from octant.report.claims import NARROW
 from octant.report.export.sharing import cleaned
 from octant.report.plain import clean_lines, escaped
 from octant.report.results import further_figures, shown_results
 from octant.report.screen.first_screen import RunReport, first_screen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from octant.advice.findings import RunFinding
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.record import Failure, Point
-    from octant.stats.caveats import Caveat
-    from octant.store import StoredRun
+from octant.stats.caveats import Caveat
+from octant.store import StoredRun
 
 FORMATS = ("csv", "parquet", "json")
 What = Literal["figures", "results", "samples"]

@@ -1,17 +1,12 @@
 """The machine as a drawing: packages, NUMA domains, caches, cores and hardware threads, as one inline SVG."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
 from octant import units
+from octant.machine import Cache, CpuSet, Machine, NumaNode
 from octant.placement.draw import NO_MEMORY
 from octant.report.machine.text import counts_text
-
-if TYPE_CHECKING:
-    from octant.machine import Cache, CpuSet, Machine, NumaNode
 
 GAP = 8.0
 LINE = 18.0

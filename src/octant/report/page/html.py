@@ -21,6 +21,7 @@ from octant.report.charts.picture import Picture
 from octant.report.plain import clean_lines
 from octant.report.sentences import environment
 from octant.stats.grades import SIGNS
+from octant.store import StoredRun, files
 
 Clean = Callable[[str], str]
 
@@ -28,12 +29,13 @@ _TITLE = re.compile("><title>[^<]*</title></(?:circle|path|rect)>")
 _SHARE = re.compile(r"(?:[\d.]+\s?%|×\s?[\d.]+)")
 
 
-def save(page: str, path: Path, mode: int = output.FILE_MODE) -> Path:
-    """Write a page and return its path; `mode` is its permissions, less the umask.
+def save(page: str, path: Path, run: StoredRun | None = None) -> Path:
+    """Write a page and return its path; in the folder of its run, which is in a store, only the owner can read it.
 
     Raises:
         Refusal: the file cannot be written.
     """
+    mode = files.FILE_MODE if run and path.parent == run.folder else output.FILE_MODE
     output.save(path, clean_lines(page), "use -o with a file that you can write to", mode)
     return path
 

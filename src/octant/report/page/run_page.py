@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from octant import output, stats, units
+from octant import stats, units
 from octant.analysis.figures import Figure, LaunchFigure
 from octant.analysis.reduce import measure
 from octant.analysis.summary import Summary
@@ -24,7 +24,6 @@ from octant.report.screen.first_screen import RunReport, about_text, period_text
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
-from octant.store import files
 
 MAX_FIGURES = 1000
 """Most figures that have a row on a page."""
@@ -44,8 +43,7 @@ def write(report: RunReport, path: Path, clean: Clean = str, all_samples: bool =
         Refusal: the file cannot be written.
         RecordError: the samples of a point can no longer be read.
     """
-    stored = path.parent == report.summary.run.folder  # only the owner can read a store
-    return html.save(render(report, clean, all_samples), path, files.FILE_MODE if stored else output.FILE_MODE)
+    return html.save(render(report, clean, all_samples), path, report.summary.run)
 
 
 def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> str:

@@ -3,16 +3,12 @@
 `tiles` and `reliability` make them from a summary, and `advice.findings` the findings.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from octant.analysis.figures import Figure
 from octant.report import claims
-
-if TYPE_CHECKING:
-    from octant.analysis.figures import Figure
-    from octant.stats.grades import GradeName
+from octant.stats.grades import GradeName
 
 
 @dataclass(frozen=True)

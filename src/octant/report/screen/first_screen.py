@@ -1,27 +1,20 @@
 """The first screen of a report on a run, made once for the page, the terminal and programs."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from octant import units
-from octant.advice.findings import Review, first_of, review
+from octant.advice.findings import Review, RunFinding, first_of, review
+from octant.analysis.summary import Summary
+from octant.machine import Machine
 from octant.report import claims
+from octant.report.charts.picture import Picture
+from octant.report.screen.answer import Reliability, Tile
 from octant.report.screen.reliability import reliability
 from octant.report.screen.tiles import answer_text, tiles
 from octant.runs.programs.command_text import resume_line
+from octant.store import StoredRun
 from octant.workloads import NOT_INSTALLED, why_absent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.advice.findings import RunFinding
-    from octant.analysis.summary import Summary
-    from octant.machine import Machine
-    from octant.report.charts.picture import Picture
-    from octant.report.screen.answer import Reliability, Tile
-    from octant.store import StoredRun
 
 FROM_RECORDS = "its figures come from the records alone, without metrics, limits and pictures"
 """What is missing in a report for a workload that is not installed."""

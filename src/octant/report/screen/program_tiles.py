@@ -3,21 +3,20 @@
 The time is compared with that of the last comparable run in the store.
 """
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from octant.analysis.causes import causes_of_run
-from octant.analysis.compare import compare
+from octant.analysis.compare import Comparison, compare
 from octant.analysis.evidence import occasions_in
+from octant.analysis.figures import Figure
 from octant.analysis.lost import queue_bound
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, MEMORY, PREEMPTIONS, SYSTEM, USER, UTILISATION, WALL
 from octant.analysis.sessions import MAX_HISTORY_RUNS
-from octant.analysis.summary import summarise
+from octant.analysis.summary import Summary, summarise
 from octant.failure import Refusal
 from octant.machine import codec
 from octant.placement import numbers_text
@@ -28,19 +27,11 @@ from octant.report.sentences import Sentences
 from octant.stats import graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.verdicts import percent
-from octant.store import Store
+from octant.store import Store, StoredRun
 from octant.tile import DeclaredTile
 from octant.units import capital, counted, unbroken
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from octant.analysis.compare import Comparison
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.store import StoredRun
-
-    TileOf = Callable[[DeclaredTile, Figure], Tile]
+TileOf = Callable[[DeclaredTile, Figure], Tile]
 
 _MAX_RANKS = 8  # masks that a tile names
 _TEXTS = Sentences("octant.report.screen", "tiles")

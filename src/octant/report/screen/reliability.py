@@ -1,31 +1,24 @@
 """The reliability of a run: one grade, at most two sentences, and a table of observations with their consequences."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from octant import facts
 from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.caveats import failed_commands
+from octant.analysis.figures import Figure
 from octant.analysis.lost import lost_time_of
 from octant.analysis.names import short_name
 from octant.analysis.sessions import sessions
+from octant.analysis.summary import Summary
 from octant.program import is_program
-from octant.report.screen.answer import Reliability, ReliabilityRow
+from octant.report.screen.answer import Reliability, ReliabilityRow, Tile
 from octant.report.sentences import Sentences
 from octant.runs.programs.command_text import resume_line
 from octant.stats import Period
 from octant.stats.caveats import BOUNDS
-from octant.stats.grades import GRADE_NAMES
+from octant.stats.grades import GRADE_NAMES, GradeName
 from octant.stats.launches import LEAST_FOR_NEIGHBOURS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.report.screen.answer import Tile
-    from octant.stats.grades import GradeName
 
 MAX_SENTENCES = 2
 _NAMED = 3  # figures that a row names

@@ -1,28 +1,21 @@
 """The first screen of a run in the terminal: identity, headline, reliability, tiles in columns, what to do first."""
 
-from __future__ import annotations
-
 import re
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from octant.advice.findings import RunFinding
 from octant.report.claims import NARROW
 from octant.report.plain import clean
+from octant.report.screen.answer import Tile
+from octant.report.screen.first_screen import FirstScreen
 from octant.report.sentences import Sentences
 from octant.report.terminal import table_lines
-from octant.stats.grades import SIGNS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.advice.findings import RunFinding
-    from octant.report.screen.answer import Tile
-    from octant.report.screen.first_screen import FirstScreen
-    from octant.stats.grades import GradeName
+from octant.stats.grades import SIGNS, GradeName
 
 STYLES: dict[GradeName, str] = {
     "reliable": "", "note": "dim", "limited": "yellow", "not measurable": "red", "wrong": "bold red",

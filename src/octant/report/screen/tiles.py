@@ -3,19 +3,19 @@
 A run without a declaration, older ones and `octant run`, shows the headline figures of its table, at most six.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from octant import stats, units
 from octant.analysis.balance import Balances, balance
 from octant.analysis.causes import causes, causes_of_run
+from octant.analysis.figures import Figure
 from octant.analysis.named_figures import find, first, matching, place_of
 from octant.analysis.names import knob_text, name_and_rest, short_name
+from octant.analysis.summary import Summary
 from octant.failure import Exit
 from octant.report import claims, results
 from octant.report.charts.curves.figure_curves import FigureCurve, Ladders, rungs
@@ -25,15 +25,8 @@ from octant.report.sentences import Sentences
 from octant.stats import Grade, graded
 from octant.stats.grades import GRADE_NAMES
 from octant.stats.paired import LEAST_ROUNDS
-from octant.tile import MAX_ADDITIONAL_VALUES, MAX_TILES, DeclaredTile
+from octant.tile import MAX_ADDITIONAL_VALUES, MAX_TILES, Also, DeclaredTile, NamedFigure, TileComparison
 from octant.units import unbroken
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.tile import Also, DeclaredTile, NamedFigure, TileComparison
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _TEXTS = Sentences("octant.report.screen", "tiles")
@@ -142,8 +135,8 @@ def _missing(summary: Summary, declared: DeclaredTile, figure: Figure | None) ->
 
 def _of_figure(summary: Summary, declared: DeclaredTile, figure: Figure) -> Tile:
     tile = Tile(
-        declared.name, declared.what, grade=claims.grade(figure), reasons=claims.reasons(figure),
-        also=_also(summary, declared.also, figure), figure=place_of(summary, figure),
+        declared.name, declared.what, grade=claims.grade(figure), figure=place_of(summary, figure),
+        reasons=tuple(one.text for one in figure.caveats), also=_also(summary, declared.also, figure),
     )  # fmt: skip
     if figure.wrong:
         failed = "; ".join(results.failed_texts(figure))

@@ -1,10 +1,9 @@
 """What to do with the result of a study: a setting with its commands, more launches, another machine, or nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
 from octant import facts, units
 from octant.advice.findings import RunFinding
@@ -15,28 +14,21 @@ from octant.failure import Refusal
 from octant.placement import set_text
 from octant.placement.nonempty import NonEmptySet
 from octant.placement.request import PAGE_BYTES
-from octant.report.study.answer import Gain, adopted_settings, baseline_text, best_of_all, costs, middle
+from octant.report.study.answer import Adopted, Gain, adopted_settings, baseline_text, best_of_all, costs, middle
 from octant.report.study.rows import is_invalid
 from octant.report.tables.layout import fill
+from octant.request import Request
 from octant.runs.programs.command_text import resume_line, shape_words
 from octant.runs.programs.options import option_words
-from octant.runs.programs.permissions import permissions, quoted
+from octant.runs.programs.permissions import Permission, permissions, quoted
 from octant.stats.paired import LEAST_ROUNDS
 from octant.stats.verdicts import MARGIN, percent
 from octant.study import file
+from octant.study.outcome import Outcome
+from octant.study.parts import Cell
 from octant.study.ratios import factor_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from octant.report.study.answer import Adopted
-    from octant.request import Request
-    from octant.runs.programs.permissions import Permission
-    from octant.study.outcome import Outcome
-    from octant.study.parts import Cell
-    from octant.study.values import Place
-    from octant.study.verdict import FindingVerdict
+from octant.study.values import Place
+from octant.study.verdict import FindingVerdict
 
 MAX_LAUNCHES = 60
 """Launches of each configuration that are proposed at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from octant import units
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
@@ -13,16 +13,12 @@ from octant.report.screen.answer import Reliability
 from octant.report.study.rows import baseline_name, difference_text, is_invalid, machines_there, places
 from octant.report.tables.layout import fill
 from octant.stats import Estimate, Grade, graded
-from octant.stats.grades import GRADE_NAMES
+from octant.stats.grades import GRADE_NAMES, GradeName
 from octant.stats.paired import LEAST_ROUNDS
-from octant.stats.verdicts import MARGIN, percent
+from octant.stats.verdicts import MARGIN, Verdict, percent
+from octant.study.outcome import Outcome
 from octant.study.question import quantities
-
-if TYPE_CHECKING:
-    from octant.stats.grades import GradeName
-    from octant.stats.verdicts import Verdict
-    from octant.study.outcome import Outcome
-    from octant.study.values import Bounded, Place
+from octant.study.values import Bounded, Place
 
 _FACTOR = 2.0  # gains from here on are written as a factor
 

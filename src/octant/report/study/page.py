@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from octant import __version__, catalogue, output, units
+from octant import __version__, catalogue, units
 from octant.report.page import html
 from octant.report.screen.first_screen import period_text
 from octant.report.study import text as study
@@ -11,7 +11,6 @@ from octant.report.study.advice import steps, waiting
 from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.pictures import pictures
 from octant.report.study.rows import further_tables
-from octant.store import files
 from octant.study.outcome import Outcome
 from octant.study.verdict import FindingVerdict, Status
 
@@ -56,5 +55,4 @@ def write(outcome: Outcome, path: Path) -> Path:
     Raises:
         Refusal: the file cannot be written.
     """
-    own = outcome.run is not None and path.parent == outcome.run.folder  # a store is its owner's alone
-    return html.save(render(outcome), path, files.FILE_MODE if own else output.FILE_MODE)
+    return html.save(render(outcome), path, outcome.run)

@@ -1,53 +1,24 @@
 """Pictures of a study: each configuration relative to the baseline of its machine, or curves along an axis."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from octant import catalogue, units
+from octant.report.charts import picture
 from octant.report.charts.bars.ratios import ratio_axis
 from octant.report.charts.curves.curve import value_axis
-from octant.report.charts.picture import (
-    MAX_BARS,
-    ZERO_BYTES,
-    Axis,
-    ChartSeries,
-    Column,
-    Mark,
-    Note,
-    Panel,
-    Picture,
-    even_ticks,
-    places,
-    size_ticks,
-)
-from octant.report.study.rows import (
-    UNSURE_RATIOS,
-    StudyPlace,
-    baseline_name,
-    columns_and_rows,
-    combination_names,
-    ends_texts,
-    every_place,
-    is_invalid,
-    machines_there,
-    stated_value,
-)
-from octant.report.study.rows import places as places_of
+from octant.report.charts.picture import Axis, ChartSeries, Column, Mark, Note, Panel, Picture
+from octant.report.study import rows as study_rows
+from octant.report.study.rows import StudyPlace, every_place, is_invalid, stated_value
 from octant.report.tables.layout import fill
 from octant.study.local_reference import THIS_MACHINE
+from octant.study.outcome import Outcome
 from octant.study.parts import number
 from octant.study.question import quantities
 from octant.study.ratios import stated
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.report.charts.picture import Role, Tone
-    from octant.study.outcome import Outcome
-    from octant.study.values import StudyValue
+from octant.study.values import StudyValue
 
 _WIDE_AXIS = 100  # ratio of its ends from which on an axis of counts is logarithmic
 WIDEST = 64.0
@@ -73,7 +44,7 @@ def pictures(outcome: Outcome) -> list[Picture]:
     draw = {"curve": curves, "years": years}.get(outcome.study.picture, gains)
     found = []
     for name, one in outcome.study.measures.items():
-        chosen, there = gains if draw is curves and not one.axis else draw, places_of(outcome, name)
+        chosen, there = gains if draw is curves and not one.axis else draw, study_rows.places(outcome, name)
         if any(place.ours or place.published for place in there) if chosen is curves else there:
             found.append(chosen(outcome, name))
     return found
@@ -82,7 +53,7 @@ def pictures(outcome: Outcome) -> list[Picture]:
 def gains(outcome: Outcome, measure: str) -> Picture:
     """Return each configuration relative to the baseline of its machine: ● here with its interval, ◇ published."""
     every = _rows(outcome, measure)
-    rows = every[:MAX_BARS]
+    rows = every[: picture.MAX_BARS]
     unit, source = quantities(outcome.study)[measure].unit, _source(outcome)
     ours, there = [row.ours for row in rows], [row.there for row in rows]
     claim = "95 % interval" if outcome.run else "the model's own bounds"
@@ -93,11 +64,11 @@ def gains(outcome: Outcome, measure: str) -> Picture:
     if any(there):
         series.append(_marks("published", rows, there, "published"))
     here = tuple(units.si_text(row.place.ours.value.middle, unit) if row.place.ours else "–" for row in rows)
-    inks: list[Tone] = ["ink"] * len(rows)
+    inks: list[picture.Tone] = ["ink"] * len(rows)
     columns = [Column(source, here, tuple(inks))]
     published = [row.place.published for row in rows]
     if any(published):
-        names = machines_there(outcome, measure)
+        names = study_rows.machines_there(outcome, measure)
         title = f"{names}, published" if len(names) <= _MAX_MACHINES else "published"
         columns.append(Column(title, tuple(units.si_text(one.value, unit) if one else "–" for one in published)))
     panel = Panel(
@@ -118,7 +89,7 @@ def gains(outcome: Outcome, measure: str) -> Picture:
 def _rows(outcome: Outcome, measure: str) -> list[_Row]:
     """Return a row for each configuration at each axis value, measured or not."""
     axis = outcome.study.measures[measure].axis
-    names = combination_names(outcome.study, outcome.cells(measure))
+    names = study_rows.combination_names(outcome.study, outcome.cells(measure))
     found = []
     for place in every_place(outcome, measure):
         gained = stated(place.gained) if place.gained else None
@@ -138,7 +109,7 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
     return found
 
 
-def _marks(name: str, rows: Sequence[_Row], ratios: Sequence[_Ends | None], role: Role = "") -> ChartSeries:
+def _marks(name: str, rows: Sequence[_Row], ratios: Sequence[_Ends | None], role: picture.Role = "") -> ChartSeries:
     """Return the ratios of one source as marks in their rows; ours are open if a value is not measurable."""
     drawn = [(float(n), row, ends) for n, (row, ends) in enumerate(zip(rows, ratios, strict=True)) if ends]
     low, middle, high = zip(*(ends for *_, ends in drawn), strict=True)
@@ -152,10 +123,10 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     axis = outcome.study.measures[measure].axis
     if axis is None:  # the file is refused before
         raise ValueError(f"{measure} has no axis")
-    found = places_of(outcome, measure)
+    found = study_rows.places(outcome, measure)
     sized = axis.knob == "bytes"
     cells = list(dict.fromkeys(place.cell for place in found))
-    names = combination_names(outcome.study, cells)
+    names = study_rows.combination_names(outcome.study, cells)
     word = axis.knob if sized or axis.unit in ("", "B") else axis.unit
     series: list[ChartSeries] = []
     for cell in cells:
@@ -174,9 +145,9 @@ def curves(outcome: Outcome, measure: str) -> Picture:
     unit, title = _unit(outcome, measure)
     xs = sorted({x for one in series for x in one.x})
     if sized or (xs[0] > 0 and xs[-1] / xs[0] > _WIDE_AXIS):
-        along = Axis(word, True, size_ticks(xs) if sized else places(xs))
+        along = Axis(word, True, picture.size_ticks(xs) if sized else picture.places(xs))
     else:
-        along = Axis(word, False, even_ticks(xs[-1], lambda v: f"{v:g}"))
+        along = Axis(word, False, picture.even_ticks(xs[-1], lambda v: f"{v:g}"))
     upright = value_axis(title, [y for one in series for y in _drawn_values(one)], unit)
     panel = Panel(along, upright, tuple(series))
     return _picture(outcome, measure, f"{units.capital(measure)} against {word}", panel, 780)
@@ -184,9 +155,9 @@ def curves(outcome: Outcome, measure: str) -> Picture:
 
 def years(outcome: Outcome, measure: str) -> Picture:
     """Return a mark for each level with a year; that of this machine is at the year of its run."""
-    roles: dict[str, Role] = {"published": "published", THIS_MACHINE: "series-1"}
+    roles: dict[str, picture.Role] = {"published": "published", THIS_MACHINE: "series-1"}
     marks: dict[str, list[tuple[float, float, str]]] = {name: [] for name in roles}
-    for place in places_of(outcome, measure):
+    for place in study_rows.places(outcome, measure):
         pairs = zip(outcome.study.factors, place.cell.levels, strict=True)
         levels = [(name, outcome.study.factors[factor][name]) for factor, name in pairs]
         own = any(level.arguments.get("system") == THIS_MACHINE for _, level in levels)
@@ -231,14 +202,14 @@ def _picture(
     outcome: Outcome, measure: str, title: str, panel: Panel, width: Literal[1152, 780],
     omitted: tuple[int, int] | None = None,
 ) -> Picture:  # fmt: skip
-    header, rows = columns_and_rows(outcome, measure)
+    header, rows = study_rows.columns_and_rows(outcome, measure)
     number_of, table = list(outcome.study.measures).index(measure) + 1, tuple(map(tuple, rows))
     caption = _caption(outcome, measure, omitted)
     return Picture(f"picture-{number_of}", title, caption, (panel,), tuple(header), table, width=width)
 
 
 def _caption(outcome: Outcome, measure: str, omitted: tuple[int, int] | None) -> str:
-    study, found = outcome.study, places_of(outcome, measure)
+    study, found = outcome.study, study_rows.places(outcome, measure)
     unit, better = quantities(study)[measure].unit, outcome.values.better(measure)
     per = unit.partition(" ")[2] if " per " in unit else ""
     if study.picture == "years":
@@ -246,9 +217,10 @@ def _caption(outcome: Outcome, measure: str, omitted: tuple[int, int] | None) ->
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     return fill(
         "study/captions", "values", study=study, direction=better, per=per, is_measured=outcome.run is not None,
-        baseline=baseline_name(study) if len({place.cell for place in found}) > 1 else "",
-        is_curve=study.picture == "curve" and study.measures[measure].axis, ends=ends_texts(outcome, measure),
-        has_invalid=any(is_invalid(place.ours) for place in found), unsure=UNSURE_RATIOS, omitted=omitted,
+        baseline=study_rows.baseline_name(study) if len({place.cell for place in found}) > 1 else "",
+        is_curve=study.picture == "curve" and study.measures[measure].axis, unsure=study_rows.UNSURE_RATIOS,
+        ends=study_rows.ends_texts(outcome, measure), has_invalid=any(is_invalid(place.ours) for place in found),
+        omitted=omitted,
         tables=[catalogue.results()[one].title for one in tables] if any(place.published for place in found) else (),
     )  # fmt: skip
 
@@ -267,4 +239,4 @@ def _unit(outcome: Outcome, measure: str) -> tuple[str, str]:
 
 def _x(place: StudyPlace, sized: bool) -> float:
     x = number(place.at)
-    return ZERO_BYTES if sized and x == 0 else x
+    return picture.ZERO_BYTES if sized and x == 0 else x

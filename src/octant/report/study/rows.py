@@ -1,28 +1,20 @@
 """Rows of the tables of a study: our values, published values and predictions, each relative to the baseline."""
 
-from __future__ import annotations
-
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from octant import catalogue, stats, units
 from octant.report import claims
 from octant.report.network.answers import NotedTable, interval_text, measured_answers, system_answers
 from octant.stats import Grade
 from octant.stats.grades import SIGNS
+from octant.study.outcome import Outcome
 from octant.study.parts import Cell
-from octant.study.question import quantities
+from octant.study.question import Study, quantities
 from octant.study.ratios import digits, factor_text, gain, range_text, stated
-from octant.study.values import CannotTest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from octant.study.outcome import Outcome
-    from octant.study.question import Study
-    from octant.study.values import Bounded, PublishedValue, StudyValue
+from octant.study.values import Bounded, CannotTest, PublishedValue, StudyValue
 
 MODEL_ENDS = "model: from no overlap to full overlap of computing and messages; × model: value here over the nearer end"
 UNSURE_RATIOS = f"{SIGNS['not measurable']} after a ratio: one of its two values is not measurable"

@@ -1,27 +1,18 @@
 """A run under the names of a published benchmark: as text, for programs, and in the benchmark's own format."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from octant import units
-from octant.benchmarks import BenchmarkArguments, benchmarks
-from octant.benchmarks.rows import UNMEASURABLE, is_shown, over_peak, published_values, rows_of
+from octant.analysis.summary import Summary
+from octant.benchmarks import Benchmark, BenchmarkArguments, benchmarks
+from octant.benchmarks.rows import UNMEASURABLE, BenchmarkRow, is_shown, over_peak, published_values, rows_of
 from octant.failure import Exit, Refusal
 from octant.record import NOT_STATED
 from octant.report import claims
-from octant.report.claims import mark
 from octant.report.tables.layout import aligned, fill, table_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from octant.analysis.summary import Summary
-    from octant.benchmarks import Benchmark
-    from octant.benchmarks.rows import BenchmarkRow
 
 _DIGITS = 4
 _NOTHING = BenchmarkArguments()
@@ -43,7 +34,8 @@ def text(
         return str(own.text(summary, chosen, (*below, *map(claims.link_text, links))))
     rows = _shown(summary, benchmark)
     shown = [row for row in rows if not row.reason]
-    limits = {source: mark(number) for number, source in enumerate(dict.fromkeys(r.limit for r in shown if r.limit))}
+    sources = dict.fromkeys(row.limit for row in shown if row.limit)
+    limits = {source: claims.mark(number) for number, source in enumerate(sources)}
     of_test = [list(several) for _, several in groupby(shown, key=lambda row: (row.test, row.ranks))]
     lines = table_rows(
         "tables/benchmark", "rows", short_name=benchmark.short_name, not_stated=NOT_STATED, limits=limits,

@@ -1,20 +1,16 @@
 """Tables and texts of the terminal: columns through rich, sentences from Jinja2 templates."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math
-import pkgutil
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment
 
 from octant import units
 from octant.report.plain import clean
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+from octant.report.sentences import text_environment
 
 
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
@@ -82,7 +78,8 @@ def fill(template: str, part: str = "", **values: Any) -> str:
         template: folder and name: `network/failures` is `network/templates/failures.jinja`.
         part: a macro of the template, which gets the values as its arguments; otherwise, the whole template.
     """
-    found = _environment().get_template(f"{template}.jinja")
+    folder, _, name = template.partition("/")
+    found = _templates(folder).get_template(f"{name}.jinja")
     text = str(getattr(found.module, part)(**values)) if part else found.render(values)
     return text.strip("\n")
 
@@ -93,28 +90,14 @@ def table_rows(template: str, part: str, **values: Any) -> tuple[tuple[str, ...]
 
 
 @functools.cache  # templates are compiled once
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(_source),
-        autoescape=False,  # noqa: S701 - texts for terminals; pages escape them
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "bytes": units.bytes_text, "percent": units.percent_text, "si": units.si_text, "rate": rate_text,
-        "time": time_text, "capital": units.capital, "table": tabbed_table, "clean": clean,
+def _templates(folder: str) -> Environment:
+    templates = text_environment(f"octant.report.{folder}")
+    templates.filters |= {
+        "percent": units.percent_text, "rate": rate_text, "time": time_text, "table": tabbed_table, "clean": clean,
         "json": functools.partial(json.dumps, ensure_ascii=False),
     }  # fmt: skip
-    environment.tests["finite"] = math.isfinite
-    environment.globals |= {"counted": units.counted}
-    return environment
-
-
-def _source(name: str) -> str | None:
-    folder, _, file = name.partition("/")
-    content = pkgutil.get_data(f"octant.report.{folder}", f"templates/{file}")
-    return content.decode() if content else None
+    templates.tests["finite"] = math.isfinite
+    return templates
 
 
 def rate_text(value: float, unit: str, digits: int = 3) -> str:

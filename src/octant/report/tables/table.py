@@ -1,29 +1,20 @@
 """The tables of a run's page: rows of figures with short names, merged footnotes, and what a row opens."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from octant import stats, units
+from octant.analysis.figures import Figure
 from octant.analysis.names import distinct_names
-from octant.record import NOT_STATED
+from octant.record import NOT_STATED, Point
 from octant.report import claims
-from octant.report.claims import mark
 from octant.report.results import has_no_speed
-from octant.report.screen.answer import ShareBar, launch_strip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.record import Point
-    from octant.report.screen.answer import Strip
-    from octant.stats.grades import GradeName
+from octant.report.screen.answer import ShareBar, Strip, launch_strip
+from octant.stats.grades import GradeName
 
 _AUTOGROUP = re.compile(r"/autogroup-\d+")
 
@@ -59,11 +50,11 @@ def table(figures: Sequence[Figure], numbers: Mapping[int, int]) -> FigureTable:
     """Return the rows of figures; `numbers` are their positions among those of the page, by `id`."""
     said = claims.claims(figure.value for figure in figures if not claims.without_interval(figure))
     texts = list(dict.fromkeys(said.values()))
-    letters = {text: mark(number) for number, text in enumerate(texts)} if len(texts) > 1 else {}
+    letters = {text: claims.mark(number) for number, text in enumerate(texts)} if len(texts) > 1 else {}
     of_sort = {sort: letters.get(text, "") for sort, text in said.items()}
     limited = [one.limit.source for one in figures if one.limit and one.of_limit is not None]
     sources = dict.fromkeys(f"100 % is {source}" for source in limited if source)
-    limits = {text: mark(len(letters) + number) for number, text in enumerate(sources)}
+    limits = {text: claims.mark(len(letters) + number) for number, text in enumerate(sources)}
     links = {claims.link_text(link): "link" for link in dict.fromkeys(one.link for one in figures if one.link)}
     groups: dict[str, tuple[str, str, list[FigureRow]]] = {}
     names = distinct_names(figures)

@@ -1,36 +1,31 @@
 """The terminal table: one row per figure, with its interval, its share of the limit and its worst caveat."""
 
-from __future__ import annotations
-
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TextIO, TypeAlias
 
 from rich.console import Console
 from rich.text import Text
 
 from octant import facts, stats, units
+from octant.analysis.figures import Figure
 from octant.analysis.names import distinct_names
 from octant.analysis.program import OF_THE_SYSTEM
+from octant.analysis.summary import Summary
+from octant.machine import Disagreement
 from octant.program import is_program
+from octant.record import Failure, Point
 from octant.report import claims, results
 from octant.report.charts.bars.bars import choice_texts
+from octant.report.charts.picture import Picture
 from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
+from octant.report.screen.first_screen import RunReport
 from octant.report.screen.text import screen_lines, wrapped
 from octant.report.terminal import screen_columns
+from octant.store import StoredRun
 from octant.workload import Choice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from octant.analysis.figures import Figure
-    from octant.analysis.summary import Summary
-    from octant.machine import Disagreement
-    from octant.record import Failure, Point
-    from octant.report.charts.picture import Picture
-    from octant.report.screen.first_screen import RunReport
-    from octant.store import StoredRun
 
 Sources: TypeAlias = Literal["all", "names", "none"]
 ABSENT = "Missing in this installation"

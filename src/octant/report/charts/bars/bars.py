@@ -17,24 +17,11 @@ from octant.analysis.names import knob_of, knob_text, picture_title, short_name
 from octant.analysis.program import SYSTEM, USER, values_of_ranks
 from octant.analysis.series import STEP
 from octant.report import claims
+from octant.report.charts import picture
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.curve import share_text, value_cells, value_columns
 from octant.report.charts.curves.figure_curves import MeasuredCells, MetricOf
-from octant.report.charts.picture import (
-    MAX_BARS,
-    Axis,
-    ChartSeries,
-    Column,
-    Mark,
-    Note,
-    Panel,
-    Picture,
-    Role,
-    Span,
-    even_ticks,
-    si_ticks,
-    thin,
-)
+from octant.report.charts.picture import Axis, ChartSeries, Column, Mark, Note, Panel, Picture, Span, even_ticks, thin
 from octant.report.sentences import picture_texts
 from octant.stats import Estimate, Interval
 from octant.workload import Bars, Choice, LostTime, RankBars, Stacked
@@ -49,8 +36,8 @@ MANY_LANES = 4  # with more lanes, each is a point of a strip
 _NAMED = 5  # of many lanes or places, the slowest, or those that lost most
 _LENGTH_BORDERS = (10e-6, 1e-3)  # s, between short, middle and long interruptions
 _LENGTHS = ("under 10 µs", "10 µs to 1 ms", "over 1 ms")
-_DECADES = tuple((10.0**n, si_ticks("s")(10.0**n)) for n in range(-7, 1))
-_CAUSE_ROLES: Mapping[str, Role] = {
+_DECADES = tuple((10.0**n, picture.si_ticks("s")(10.0**n)) for n in range(-7, 1))
+_CAUSE_ROLES: Mapping[str, picture.Role] = {
     "other processes": "series-2", "oversubscription": "series-2", "unexplained": "series-1", "work": "faint",
 }  # fmt: skip
 """Of causes; the others are grey."""
@@ -68,11 +55,12 @@ def bars(cells: MeasuredCells, shown: Bars) -> Picture | None:
     every = [one for cell in with_knob for one in [cells.figure(cell, shown.y)] if one and one.value]
     if len({figure.knobs[shown.x] for figure in every}) < 2:
         return None
-    kept = thin(every, MAX_BARS)
+    kept = thin(every, picture.MAX_BARS)
     labels, values = bar_labels(kept, shown.x), [figure.value for figure in kept if figure.value]
     is_open = tuple(figure.invalid for figure in kept)
     most = max(end for value in values for end in (value.middle, value.high)) or 1.0  # all may be 0
-    axis = Axis(metric.name, False, even_ticks(most, si_ticks(metric.unit)), metric.unit, ends=(0.0, _ROOM * most))
+    ticks = even_ticks(most, picture.si_ticks(metric.unit))
+    axis = Axis(metric.name, False, ticks, metric.unit, ends=(0.0, _ROOM * most))
     texts = [value_cells(figure) for figure in kept]
     return Picture(
         "bars", shown.title or picture_title(figures, f"{metric.name} by {shown.x}"),
@@ -105,7 +93,7 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
     every = [(figure, parts) for figure in figures if (parts := own_times(cells.figure, figure, shown.phases))]
     if not every:
         return None
-    kept = thin(every, MAX_BARS)
+    kept = thin(every, picture.MAX_BARS)
     labels = bar_labels([figure for figure, _ in kept], shown.x)
     names = [*dict.fromkeys(name for _, parts in kept for name in parts if name != REST), REST]
     totals = [sum(parts.values()) for _, parts in kept]
@@ -114,13 +102,13 @@ def stacked(cells: MeasuredCells, shown: Stacked) -> Picture | None:
         times = tuple(parts.get(name, 0.0) for _, parts in kept)
         shares = [time / total if total else 0.0 for time, total in zip(times, totals, strict=True)]
         words = tuple(units.percent_text(share) if share >= _LABELLED else "" for share in shares)
-        role: Role = "grey" if name in shown.waiting else "faint" if name == REST else ""
+        role: picture.Role = "grey" if name in shown.waiting else "faint" if name == REST else ""
         at = tuple(map(float, range(len(kept))))
         series.append(ChartSeries(name, "stack", times, at, labels=words, role=role, names="legend"))
     for label, (_, parts), total in zip(labels, kept, totals, strict=True):
         for name, time in parts.items():
             rows.append((label, name, units.si_text(time, "s", 4), units.percent_text(time / (total or 1.0))))
-    axis = Axis("time of a step", False, even_ticks(max(totals), si_ticks("s")), "s")
+    axis = Axis("time of a step", False, even_ticks(max(totals), picture.si_ticks("s")), "s")
     return Picture(
         "phases", picture_title(figures, "where the time of a step goes"),
         panels=(Panel(axis, places_axis(shown.x, labels), tuple(series)),),
@@ -156,7 +144,7 @@ def choice(cells: MeasuredCells, shown: Choice) -> Picture | None:
     every = choices(cells.figures, shown.x)
     if not every:
         return None
-    kept = thin(every, MAX_BARS)
+    kept = thin(every, picture.MAX_BARS)
     costs = [one.cost for one in kept]
     most = max(end for cost in costs for end in (cost.middle, cost.high))
     axis = Axis("worst over best", False, even_ticks(most, lambda v: f"×{v:g}"), "1", ends=(0.0, _WIDE_ROOM * most))
@@ -207,7 +195,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     ranks = sorted(times[USER].keys() & times[SYSTEM].keys())
     if len(ranks) < 2:
         return None
-    kept = thin(ranks, MAX_BARS)
+    kept = thin(ranks, picture.MAX_BARS)
     places = tuple(map(float, range(len(kept))))
     series = tuple(
         ChartSeries(name, "stack", tuple(mine[rank] for rank in kept), places, role=role, names="legend")
@@ -215,7 +203,7 @@ def rank_bars(cells: MeasuredCells, shown: RankBars) -> Picture | None:
     )
     sums = {rank: times[USER][rank] + times[SYSTEM][rank] for rank in ranks}
     busiest, least = (most(sums.items(), key=lambda one: one[1]) for most in (max, min))
-    axis = Axis("CPU time", False, even_ticks(busiest[1] or 1.0, si_ticks("s")), "s")
+    axis = Axis("CPU time", False, even_ticks(busiest[1] or 1.0, picture.si_ticks("s")), "s")
     return Picture(
         "ranks", shown.title, panels=(Panel(axis, places_axis("rank", [str(rank) for rank in kept]), series),),
         header=("rank", USER, SYSTEM),
@@ -259,7 +247,7 @@ def lost_time(cells: MeasuredCells, shown: LostTime) -> Picture | None:
     if not every:
         return None
     widest = max(every, key=lambda one: len(one.counted[0].lanes))
-    kept = thin(every, MAX_BARS)
+    kept = thin(every, picture.MAX_BARS)
     silent, found = _is_silent(widest), causes(widest)
     texts = picture_texts(
         "bars/lost-time", workload=cells.workload, silent=silent, kept=len(kept), total=len(every),
@@ -390,7 +378,7 @@ def balance(measured: Balances) -> Picture | None:
     """Draw the figures whose lanes or ranks work alone at the same time; return `None` with a single place."""
     finest = {id(one.figure): one for one in reversed(measured.figures)}
     listed = [one for one in measured.figures if finest[id(one.figure)] is one]
-    rows = thin(listed, MAX_BARS)
+    rows = thin(listed, picture.MAX_BARS)
     if not rows:
         return None
     most, worst = max(len(one.places) for one in rows), measured.worst

@@ -19,26 +19,11 @@ from octant.analysis.summary import Modelled
 from octant.machine import Machine
 from octant.metric import Metric
 from octant.report import claims
+from octant.report.charts import picture
 from octant.report.charts.curves import figure_curves as curves
 from octant.report.charts.curves.figure_curves import CurveAxis, FigureCurve, Ladders, MeasuredCells, MeasuredLadder
 from octant.report.charts.layout.plot import MAX_MARKS
-from octant.report.charts.picture import (
-    MAX_POINTS,
-    WIDE,
-    Axis,
-    ChartSeries,
-    Mark,
-    Note,
-    Panel,
-    Picture,
-    Span,
-    decades,
-    even_ticks,
-    places,
-    size_ticks,
-    thin,
-    with_unit,
-)
+from octant.report.charts.picture import Axis, ChartSeries, Mark, Note, Panel, Picture, Span, even_ticks, thin
 from octant.report.sentences import Sentences, picture_texts
 from octant.request import EFFORT
 from octant.workload import Curve, Messages, Spread, Timeline
@@ -101,12 +86,12 @@ def cache_marks(machine: Machine, least: float, most: float) -> tuple[Mark, ...]
 def along_axis(x: CurveAxis, xs: Sequence[float]) -> Axis:
     """Return the axis along curves with its ticks; `xs` ascend. A size of 0 is left of a gap."""
     if x.sized:
-        ticks = size_ticks([at for at in xs if at > 0] or [1.0])
+        ticks = picture.size_ticks([at for at in xs if at > 0] or [1.0])
         return Axis(x.title, True, ((curves.zero_place(xs), "0"), *ticks) if xs[0] == 0 else ticks, "B")
     if x.metric:
         return value_axis(x.title, xs, x.metric.unit)
     if xs[0] > 0:
-        return Axis(x.title, True, places(xs))
+        return Axis(x.title, True, picture.places(xs))
     return Axis(x.title, False, even_ticks(xs[-1], lambda v: f"{v:g}"))
 
 
@@ -114,9 +99,9 @@ def value_axis(title: str, values: Iterable[float], unit: str, log: bool = False
     """Return an axis of rates or times: logarithmic if requested or if values are far apart, and all are positive."""
     known = list(values)
     least, most = min(known), max(known)
-    if least > 0 and (log or most / least > WIDE):
-        return with_unit(title, True, decades(least, most, str), unit)
-    return with_unit(title, False, even_ticks(most, str), unit)
+    if least > 0 and (log or most / least > picture.WIDE):
+        return picture.with_unit(title, True, picture.decades(least, most, str), unit)
+    return picture.with_unit(title, False, even_ticks(most, str), unit)
 
 
 def limits_of(lines: Sequence[FigureCurve]) -> list[ChartSeries]:
@@ -164,7 +149,7 @@ def model_texts(
 
 def table_rows(line: FigureCurve, x: CurveAxis) -> Iterable[tuple[str, ...]]:
     """Return a row per point, of many for evenly spaced ones: curve, place, value, ends, claim, share and limit."""
-    for at, figure in thin(line.cells, MAX_POINTS):
+    for at, figure in thin(line.cells, picture.MAX_POINTS):
         limit, known = figure.at_limit, figure.limit
         source = f"{units.si_text(limit, figure.metric.unit, 4)}: {known.source}" if limit and known else ""
         yield line.name, x.text(at), *value_cells(figure), share_text(figure), source
@@ -260,7 +245,7 @@ def timeline(cells: MeasuredCells, shown: Timeline) -> Picture | None:
         "timeline", picture_title(figures, f"{metric.name} in the order of samples"),
         panels=(Panel(Axis("sample", False, ticks), value_axis(metric.name, samples, metric.unit), series),),
         header=("figure", "mode", "samples", "first", "median", "last"), rows=tuple(rows),
-        **picture_texts("timeline", workload=workload, most=MAX_POINTS, kept=len(kept), total=len(every)),
+        **picture_texts("timeline", workload=workload, most=picture.MAX_POINTS, kept=len(kept), total=len(every)),
     )  # fmt: skip
 
 
@@ -268,10 +253,10 @@ def _sample_series(figure: Figure) -> ChartSeries:
     """Return a curve; of too many samples, minimum, median and maximum of equal parts."""
     launch = figure.launches[0]
     step = launch.count / len(launch.samples)  # the figure has evenly spaced samples
-    if len(launch.samples) <= MAX_POINTS:
+    if len(launch.samples) <= picture.MAX_POINTS:
         xs = tuple(float(i * step) for i in range(len(launch.samples)))
         return ChartSeries(figure.name, "curve", xs, tuple(map(float, launch.samples)))
-    parts = np.array_split(launch.samples, MAX_POINTS)
+    parts = np.array_split(launch.samples, picture.MAX_POINTS)
     begins = np.cumsum([0, *map(len, parts[:-1])])
     xs = tuple(float((begin + (len(one) - 1) / 2) * step) for begin, one in zip(begins, parts, strict=True))
     low, middle, high = (tuple(float(of(one)) for one in parts) for of in (np.min, np.median, np.max))
@@ -344,7 +329,7 @@ def _page_ratios(one: MeasuredLadder) -> tuple[FigureCurve, FigureCurve, list[tu
 
 
 def _ladder_rows(one: MeasuredLadder, line: FigureCurve) -> Iterable[tuple[str, ...]]:
-    for x, (name, *cells) in zip(thin(line.xs, MAX_POINTS), table_rows(line, one.x), strict=True):
+    for x, (name, *cells) in zip(thin(line.xs, picture.MAX_POINTS), table_rows(line, one.x), strict=True):
         plateau = one.curve.at(x) if line is one.lines[0] else None
         yield f"{one.title}, {one.metric.name}", name, *cells, plateau.name if plateau else ""
 
@@ -446,7 +431,7 @@ def _rate_panel(
         if best != last:
             notes.append(Note(good.xs[last], good.ys[last], good.point_text(last)))
     return Panel(
-        along_axis(x, xs), with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
+        along_axis(x, xs), picture.with_unit(metric.name.capitalize(), False, even_ticks(most, str), metric.unit),
         (*curves.curve_series(lines, xs, named=False, at_zero=True), *limits), marks, notes=tuple(notes),
     )  # fmt: skip
 

@@ -9,17 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from octant.report.charts.layout import frame
-from octant.report.charts.layout.frame import (
-    LegendEntry,
-    Look,
-    PanelPlace,
-    Scale,
-    clipped,
-    has_place,
-    mark_kind,
-    point_title,
-    value_text,
-)
+from octant.report.charts.layout.frame import LegendEntry, Look, PanelPlace, Scale, clipped
 from octant.report.charts.layout.labels import ABOVE, BELOW, Box, Spot, Text, cut, spread, text_width, wrap
 from octant.report.charts.layout.svg import RADIUS, Sheet, closed, dots, open_line
 from octant.report.charts.picture import ChartSeries, Note, Panel, Span
@@ -110,8 +100,8 @@ def _drawable(panel: Panel, place: PanelPlace) -> Panel:
     return replace(
         panel,
         y=y,
-        levels=tuple(one for one in panel.levels if has_place(one.y, y) and not math.isnan(one.begin + one.end)),
-        notes=tuple(one for one in panel.notes if has_place(one.x, panel.x) and has_place(one.y, y)),
+        levels=tuple(one for one in panel.levels if frame.has_place(one.y, y) and not math.isnan(one.begin + one.end)),
+        notes=tuple(one for one in panel.notes if frame.has_place(one.x, panel.x) and frame.has_place(one.y, y)),
     )
 
 
@@ -208,19 +198,15 @@ def _draw_series(sheet: Sheet, series: ChartSeries, look: Look, panel: Panel, x:
             sheet.lines(f"l {look.dash}".rstrip(), *clipped(points, x, y))
         sheet.path("dots", dots([(x.at(a), y.at(b)) for a, b in series.dots if x.holds(a) and y.holds(b)]))
         if series.kind == "points":
-            _intervals(sheet, series, x, y)
+            ends = zip(series.x, series.low, series.high, strict=False)
+            known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
+            sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
         if series.kind in ("curve", "points"):
             radius = 2.2 if len(series.x) > 60 else RADIUS
             for i, (a, b) in enumerate(points):
                 if x.holds(a) and y.holds(b):
-                    title = point_title(series, i, panel) if len(series.x) <= _TITLED else ""
-                    sheet.mark(mark_kind(series, look, i), look.shape, (x.at(a), y.at(b)), title, radius)
-
-
-def _intervals(sheet: Sheet, series: ChartSeries, x: Scale, y: Scale) -> None:
-    ends = zip(series.x, series.low, series.high, strict=False)
-    known = [one for one in ends if x.holds(one[0]) and -math.inf < one[1] < one[2] < math.inf]
-    sheet.lines("v", *([(x.at(a), y.held(low)), (x.at(a), y.held(high))] for a, low, high in known))
+                    title = frame.point_title(series, i, panel) if len(series.x) <= _TITLED else ""
+                    sheet.mark(frame.mark_kind(series, look, i), look.shape, (x.at(a), y.at(b)), title, radius)
 
 
 def _area(sheet: Sheet, ends: Sequence[tuple[float, float, float]]) -> None:
@@ -251,7 +237,7 @@ def _bars(sheet: Sheet, series: ChartSeries, panel: Panel, x: Scale, y: Scale, b
         if height <= 0 or right <= left or top >= base:
             continue
         box = Box(left, top, max(left + 0.5, right - 1.0), base)
-        sheet.rect("b", box, point_title(series, i, panel))
+        sheet.rect("b", box, frame.point_title(series, i, panel))
         sheet.field.add_line([(box.left, top), (box.right, top)])
         sheet.field.add_line([(at, top), (at, base)])
 
@@ -293,7 +279,7 @@ def _series_names(
             continue
         name = one.short if place.narrow and one.short else one.name
         if len(one.x) == 1 and one.kind == "curve":
-            name += f" {value_text(one.y[0], panel.y)}: one point, no curve"
+            name += f" {frame.value_text(one.y[0], panel.y)}: one point, no curve"
         lines = [part for line in name.split("\n") for part in wrap(line, place.size, most, 4, one.names == "end")]
         if len(lines) > 4 or (any(line.endswith("…") for line in lines) and not name.endswith("…")):
             below.add(one.name)
