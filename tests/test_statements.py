@@ -73,7 +73,7 @@ def constant(file: str, name: str) -> float:
 
 
 OF_THE_HARNESS: Mapping[str, tuple[Callable[[], float], float]] = {
-    "A sample lasts at least twenty readings of the clock": (lambda: constant("pace.hpp", "least_clock_costs"), 20),
+    "A sample lasts at least twenty readings of the clock": (lambda: constant("pace.hpp", "min_clock_costs"), 20),
     "forty readings is a sample": (lambda: constant("pace_steps.cpp", "single_clock_costs"), 40),
     "are batched to two hundred readings": (lambda: constant("pace_steps.cpp", "batch_clock_costs"), 200),
     "last at least 20 µs, last at least 1 µs and half of the typical time longer": (
@@ -82,7 +82,7 @@ OF_THE_HARNESS: Mapping[str, tuple[Callable[[], float], float]] = {
     ),
     "After bursts of 50 ms": (lambda: constant("pace.hpp", "burst_s"), 0.05),
     "of eight samples where these are longer": (lambda: constant("pace_chunks.cpp", "burst_samples"), 8),
-    "and four bursts": (lambda: constant("stopping.cpp", "least_bursts"), 4),
+    "and four bursts": (lambda: constant("stopping.cpp", "min_bursts"), 4),
     "Where marks take more than 1 % of a step": (lambda: constant("measure.cpp", "costly_marks"), 0.01),
     "the exit skew is measured a hundred times": (lambda: constant("measure.cpp", "trials"), 100),
     "sixteen times as many pages are therefore touched": (lambda: constant("octant/memory.hpp", "pool_factor"), 16),

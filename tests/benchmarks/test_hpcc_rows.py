@@ -277,7 +277,7 @@ def test_a_run_without_such_figures_has_no_summary_and_no_table() -> None:
     with pytest.raises(Refusal, match="try octant hpcc"):
         benchmark_table.exported(empty, HPCC)
     for shown in (benchmark_table.text, benchmark_table.as_json):
-        with pytest.raises(Refusal, match=f"no figure that is HPC Challenge's.; try octant report {run.id}"):
+        with pytest.raises(Refusal, match=f"contains no result of HPC Challenge.; try octant report {run.id}"):
             shown(empty, HPCC)
 
 

@@ -47,7 +47,7 @@ def test_every_machine_is_drawn_whole(name: str) -> None:
 def test_the_drawing_of_many_caches() -> None:
     text = machine_writer.as_text(trees.machine("epyc-2s-nps4"))
     assert "    L3 32 MiB  [0] [1] [2] [3] [4] [5] [6] [7]\n" in text
-    assert "L3      32 MiB  64 B        16  8 cores" in text
+    assert "L3      32 MiB  64 B      16  8 cores" in text
 
 
 def test_a_single_core_is_drawn() -> None:
