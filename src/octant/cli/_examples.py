@@ -152,6 +152,7 @@ _OF_COMMANDS = {
     "study": (
         Example("octant study list", "list the studies of Octant"),
         Example("octant study run page-size", "measure, then print verdicts"),
+        Example("octant study show page-size", "show the file to copy for your own study"),
         Example("octant study report gups-scaling", "answered by the network model"),
     ),
     "study list": (

@@ -64,8 +64,9 @@ def _with_words(found: Entries[Study], words: Sequence[str]) -> dict[str, Study]
     """Return the studies whose name, question, measures or findings (with statements) contain all words."""
     kept = {}
     for name, study in found.working.items():
-        claims = [f"{one.id} {catalogue.findings()[one.id].statement}" for one in study.findings]
-        text = " ".join((name, study.question, *study.measures, *claims)).lower()
+        ids = dict.fromkeys(one.id for one in study.findings)
+        claims = [catalogue.findings()[one].statement for one in ids if one in catalogue.findings()]
+        text = " ".join((name, study.question, *study.measures, *ids, *claims)).lower()
         if all(word.lower() in text for word in words):
             kept[name] = study
     if not kept:
