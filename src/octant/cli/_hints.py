@@ -18,7 +18,7 @@ _COMMANDS = {
 """Commands of other tools, each with the commands to use instead."""
 
 _OPTIONS = {
-    ("mpi", "--place"): "to place the ranks, try octant run mpi/p2p bytes=8 --ranks 2 --place 2x1,order=compact",
+    ("mpi", "--place"): "to place the ranks, try octant run p2p bytes=8 --ranks 2 --place 2x1,order=compact",
     ("run", "--on"): "to simulate a network, try --on-model NETWORK; to start on other hosts, try --hosts a,b",
     ("runs", "--delete"): _DELETE,
     ("study run", "--dry-run"): "octant study show prints what a study measures here",
@@ -34,13 +34,13 @@ def refuse_foreign_command(word: str) -> None:
         Refusal: with the substitute: a command of another tool, a program, or the name of a workload.
     """
     hint = _COMMANDS.get(word.lower(), "")
-    if "/" in word:
-        hint = f"to measure this program, try octant run -- {word}"
     if not hint:
         from octant.workloads import workloads
 
         if any(word in (name, name.rpartition("/")[2]) for name in workloads()):
             hint = f"to measure this workload, try octant run {word}"
+        elif "/" in word:
+            hint = f"to measure this program, try octant run -- {word}"
     if hint:
         raise Refusal(f"no such command: {word}; {hint}", Exit.WRONG_WORD)
 
