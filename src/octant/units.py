@@ -39,7 +39,12 @@ def parse_bytes(text: str) -> int:
     amount = _split(text)
     size = amount and _SIZE.fullmatch(amount.unit)
     if not amount or not size:
-        raise ValueError(f"cannot read {_quoted(text)} as a size; {_SIZES}")
+        hint = _SIZES
+        if ":" in text:
+            hint = "ranges are not accepted here; give a list, such as 16KiB,64KiB,256KiB"
+        elif re.fullmatch("[Ll][1-4]", text):
+            hint = "octant machine shows the sizes of the caches"
+        raise ValueError(f"cannot read {_quoted(text)} as a size; {hint}")
     power = "KMGT".find((size["prefix"] or " ").upper()) + 1
     scale: int = (1000 if size["rest"] == "B" else 1024) ** power
     ten: int = 10 ** abs(amount.tens)

@@ -201,5 +201,6 @@ def test_findings_are_found_by_words_in_any_order_and_case() -> None:
     assert published.find("findings", ("p7-l3-scales-with-cores",)) == (
         [catalogue.findings()["p7-l3-scales-with-cores"]], True,
     )  # fmt: skip
+    assert published.find("findings", ("bandwidth", "per", "core")) == published.find("findings", ("bandwidth", "core"))
     assert len(published.find("findings", ())[0]) == len(catalogue.findings())
     assert "octant study show l3-locality" in published.entry_text(catalogue.findings()["p7-l3-scales-with-cores"])

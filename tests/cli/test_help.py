@@ -10,6 +10,7 @@ from command_lines import commands, read, words_of
 from octant.cli import _complete, application
 from octant.cli._examples import EXAMPLES, WAYS_IN, Example
 from octant.cli._help import COMMANDS, MAX_IN_ONE_LIST, OUTPUT
+from octant.stats.gate import LEAST_ROUNDS_OF_MANY
 
 EVERY = commands()
 IN_WAYS = [example for way in WAYS_IN for example in way.examples]
@@ -126,3 +127,8 @@ def test_runs_of_the_store_are_offered_newest_first(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("OCTANT_STORE", str(tmp_path))
     assert _complete.runs("") == ["last", "previous", "20260102-b", "20260101-a"]
     assert _complete.runs("l") == ["last"]
+
+
+def test_the_help_of_compare_states_the_rounds_that_a_gate_requires() -> None:
+    text = " ".join(typer.testing.CliRunner().invoke(application(), ["compare", "--help"]).output.split())
+    assert f"--gate requires {LEAST_ROUNDS_OF_MANY}." in text

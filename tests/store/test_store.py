@@ -273,6 +273,12 @@ def test_a_store_that_cannot_be_read_is_not_called_empty(tmp_path: Path) -> None
     assert Store(tmp_path / "none").list_runs() == []
 
 
+def test_a_program_in_the_place_of_a_run_gets_the_command_for_programs(tmp_path: Path) -> None:
+    (tmp_path / "a.out").write_text("")
+    with pytest.raises(Refusal, match=r"it is a file.*octant run -- .*a\.out.*octant compare -- "):
+        Store(tmp_path / "store").find(str(tmp_path / "a.out"))
+
+
 def test_runs_are_found_by_id_start_of_id_folder_and_short_names(store: Store) -> None:
     with pytest.raises(Refusal, match="does not exist"):
         store.find("last")

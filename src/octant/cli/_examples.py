@@ -86,6 +86,7 @@ _OF_COMMANDS = {
     ),
     "report": (
         Example("octant report", "show the last run and write its HTML report"),
+        Example("octant report --notes", "print every caveat; figures marked ! or × are not reliable"),
         Example("octant report --pictures", "also draw the charts in the terminal"),
         Example("octant report previous --share -o ours.html", "remove user, host and file names"),
     ),
@@ -93,7 +94,10 @@ _OF_COMMANDS = {
         Example("octant compare", "compare the last run with the one before"),
         Example("octant compare --rounds 6 previous last", "measure both again in paired rounds"),
         Example("octant compare --gate --until-sure", "exit 5 on a regression, stop early"),
-        Example("octant compare -- ./old input -- ./new input", "measure two programs in paired rounds"),
+        Example(
+            "octant compare -- ./app -- env GLIBC_TUNABLES=glibc.malloc.hugetlb=1 ./app",
+            "measure two programs in paired rounds: here with base pages and huge pages",
+        ),
     ),
     "export": (
         Example("octant export", "one CSV row per metric of every figure"),
@@ -148,15 +152,17 @@ _OF_COMMANDS = {
     "study": (
         Example("octant study list", "list the studies of Octant"),
         Example("octant study run page-size", "measure, then print verdicts"),
+        Example("octant study show page-size", "show the file to copy for your own study"),
         Example("octant study report gups-scaling", "answered by the network model"),
     ),
     "study list": (
         Example("octant study list", "list names, findings and questions"),
+        Example("octant study list memory bandwidth", "list those that contain both words"),
         Example("octant study list --json", "the same as JSON"),
     ),
     "study show": (
         Example("octant study show page-size", "show the question, what is testable here, and the study file"),
-        Example("octant study show ./mine.toml", "show your own study file"),
+        Example("octant study show ./mine.toml", "check your own study file, a changed copy of such a file"),
     ),
     "study run": (
         Example("octant study run page-size", "measure here and compare with published results"),
@@ -178,6 +184,7 @@ _OF_COMMANDS = {
     ),
     "model show": (
         Example("octant model show bgp", "show nodes, switches, cables and the network file"),
+        Example("octant model show dragonfly-example", "show the file to copy for a network of another size"),
         Example("octant model show examples/networks/fabric.ibnet", "show the devices of an InfiniBand fabric"),
     ),
     "model scale": (

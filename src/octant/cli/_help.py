@@ -10,7 +10,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
-from octant.failure import Exit, Refusal
+from octant.cli import _hints
+from octant.failure import Refusal
 from octant.registry import Broken
 
 MAX_IN_ONE_LIST = 8
@@ -47,6 +48,13 @@ _KINDS = {
 class PageCommand(TyperCommand):
     """A command whose help shows option groups and examples."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; refuse options of other tools with a substitute."""
+        declared = {word for parameter in self.get_params(ctx) for word in parameter.opts}
+        _hints.refuse_foreign_options(_words(ctx), args, declared)
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments and the options, in groups if there are many."""
         _write_parameters(self.get_params(ctx), ctx, formatter)
@@ -76,7 +84,7 @@ class PageGroup(TyperGroup):
             why = f"no such command; these command modules cannot be loaded: {files}"
             raise Refusal(f"cannot run octant {args[0]!r} ({why}); correct or remove these files, or try octant --help")
         if ctx.parent is None and args and self.get_command(ctx, args[0]) is None:
-            _suggest_run(args[0])
+            _hints.refuse_foreign_command(args[0])
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -107,13 +115,13 @@ class PageGroup(TyperGroup):
         _write_examples(ctx, formatter)
 
 
-def _suggest_run(word: str) -> None:
-    """Refuse a word that is not a command but the name of a workload."""
-    from octant.workloads import workloads
-
-    for name in workloads():
-        if word in (name, name.rpartition("/")[2]):
-            raise Refusal(f"no such command: {word}; to measure this workload, try octant run {word}", Exit.WRONG_WORD)
+def _words(ctx: Any) -> str:
+    """Return the words of a command after `octant`: `study run`."""
+    words: list[str] = []
+    while ctx.parent is not None:
+        words.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(words)
 
 
 def _write_parameters(parameters: list[Any], ctx: Any, formatter: Any) -> None:
@@ -157,11 +165,7 @@ def _write_examples(ctx: Any, formatter: Any) -> None:
     """Write command lines with their explanations: to the right, or below if a line is too long."""
     from octant.cli._examples import EXAMPLES
 
-    words: list[str] = []
-    while ctx.parent is not None:
-        words.insert(0, ctx.info_name)
-        ctx = ctx.parent
-    if not (examples := EXAMPLES.get(" ".join(words))):
+    if not (examples := EXAMPLES.get(_words(ctx))):
         return
     width = max(len(example.line) for example in examples)
     with formatter.section("Examples"):

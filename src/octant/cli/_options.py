@@ -58,7 +58,9 @@ AllSamplesOption = Annotated[
     bool,
     files_option("--all-samples", help="Include all samples in the HTML file [default: a selection, about 0.1 MB]."),
 ]
-NotesOption = Annotated[bool, typer.Option("--notes", help="Also print informational notes.")]
+NotesOption = Annotated[
+    bool, typer.Option("--notes", help="Print all caveats of each figure, informational notes included.")
+]
 TimeoutOption = Annotated[
     float | None,
     starting_option(min=0.1, max=1e7, callback=finite, help="Timeout per launch, in seconds."),

@@ -56,7 +56,12 @@ MoreArgument = Annotated[
 AfterArgument = Annotated[str, typer.Argument(help="Run to judge.", autocompletion=_complete.runs)]
 RoundsOption = Annotated[
     int | None,
-    rounds_option(min=4, max=1000, help="Measure both again in this number of paired rounds; 6 is a usual number."),
+    rounds_option(
+        min=4,
+        max=1000,
+        help="Measure both again in this number of paired rounds; 6 is a usual number. "
+        "With several figures, --gate requires 8.",
+    ),
 ]
 ThresholdOption = Annotated[
     float, compared_option(min=0, max=10, callback=finite, help="Smallest relevant difference, as a fraction.")

@@ -31,16 +31,25 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="study", rich_help_panel=STUDY)
 
 
-def list_(json: JsonOption = False) -> None:
+def list_(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="List the studies that contain all words.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
     """List the studies and how many of their findings are testable here."""
     from octant.machine.discover import discover
     from octant.report.study import text as study
 
-    print(study.list_json(discover()) if json else study.list_text(discover()))
+    shown = study.list_json if json else study.list_text
+    print(shown(discover(), tuple(words or ())))
 
 
 def show(name: NameArgument, json: JsonOption = False) -> None:
-    """Show the question of a study and what can be tested on this machine."""
+    """Show the question of a study and what can be tested on this machine.
+
+    The output names the study file. To write a study of your own, copy that file and edit the copy.
+    """
     from octant.machine.discover import discover
     from octant.report.study import text as study
 
@@ -67,18 +76,24 @@ def run(
     Ctrl-C keeps all measurements; `octant resume` continues.
     """
     from octant.cli._measure import end_command
-    from octant.cli._stored import measure
+    from octant.cli._stored import measure, warn
     from octant.cli._study import show_run
+    from octant.launch.link import explain_missing_link
     from octant.machine.discover import discover
     from octant.runs.exit_reasons import ExitReason, list_exit_reasons
+    from octant.stats.paired import LEAST_ROUNDS
     from octant.store import open_store
     from octant.study import outcome
     from octant.study.stored import study_run
+    from octant.study.testable import why_none_testable
 
-    where = open_store(store)
-    begun = measure(
-        where, outcome.begin(where, name, discover(), seed, repeats, probes=True, allowed=allow or ()), timeout
-    )
+    where, machine = open_store(store), discover()
+    planned = outcome.begin(where, name, machine, seed, repeats, probes=True, allowed=allow or ())
+    if why := why_none_testable(name, machine, outcome.library_of, explain_missing_link):
+        warn(f"no finding of {name} can be tested on this machine ({why}); only values are measured")
+    if repeats is not None and repeats < LEAST_ROUNDS:
+        warn(f"no verdict is possible with --repeats {repeats}; use at least {LEAST_ROUNDS}")
+    begun = measure(where, planned, timeout)
     found = outcome.outcome_of_run(study_run(begun))
     show_run(found, json)
     ends = list_exit_reasons(begun)

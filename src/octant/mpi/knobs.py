@@ -17,6 +17,11 @@ from octant.mpi.inventory import Inventory
 from octant.untrusted import InputTable, convert
 
 TITLES = neutral.TITLES
+OTHER_LIBRARY = (
+    "each MPI library needs its own installation of Octant (docs/installing.md): "
+    "measure with both into one --store, then octant compare"
+)
+"""What to do instead of the selection of an MPI library by an option."""
 _OLD_PREFIXES = {"MP_": "poe", "LAPI_": "poe", "DCMF_": "poe", "XLSMPOPTS": "poe"}
 _OF_MPI = {*TITLES, "mvapich", "pamid"}  # tables of MPI libraries and of their transports
 _TRANSPORTS = ("ucx", "libfabric")

@@ -11,6 +11,8 @@ from octant.failure import Exit, Refusal
 from octant.mpi import neutral
 from octant.mpi.inventory import Inventory, linked
 from octant.mpi.knobs import (
+    OTHER_LIBRARY,
+    TITLES,
     Problem,
     belongs_to,
     check_names,
@@ -162,6 +164,8 @@ def _split(
     asked: dict[str, tuple[NeutralSetting, SettingValue]] = {}
     for word in words:
         name, equals, value = word.partition("=")
+        if word in TITLES:
+            raise Refusal(f"cannot select the MPI library {word} with --mpi; {OTHER_LIBRARY}", Exit.WRONG_WORD)
         if not equals or not name or not value:
             raise Refusal(f"{word!r} is not of the form NAME=VALUE; example: eager-limit=64KiB", Exit.WRONG_WORD)
         setting = neutral.find(name)

@@ -259,6 +259,7 @@ class NetworkFile(InputTable, frozen=True, kw_only=True):
             reason = error.mistakes[0].reason
             unit = self.topology.size_word
             hint = f"use another --size (the number of {unit})" if unit != "side" else "use another --size"
+            hint += f", or copy and edit the network file that octant model show {self.name} names"
             raise Refusal(f"cannot build {self.name} with size {size} ({reason}); {hint}", Exit.WRONG_WORD) from error
 
     def at_edge(self, edge: Literal["low", "high"]) -> "NetworkFile":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from octant import build, units
 from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
+from octant.mpi.knobs import OTHER_LIBRARY
 from octant.request import Request
 
 MAX_VALUES = 1000
@@ -26,7 +27,8 @@ def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -
     known = {knob.name: knob for knob in described.knobs}
     for name, values in knobs.items():
         if name not in known:
-            hint = suggestion(name, known, f"octant workloads {workload}")
+            of_mpi = name in ("library", "mpi") and workload.startswith("mpi/")
+            hint = OTHER_LIBRARY if of_mpi else suggestion(name, known, f"octant workloads {workload}")
             raise Refusal(f"{workload} has no knob {name[:60]!r}; {hint}", Exit.WRONG_WORD)
         count = values.count(",") + 1
         if count > MAX_VALUES or len(values) > LONGEST:

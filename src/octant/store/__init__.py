@@ -342,6 +342,11 @@ class Store:
         if "/" in name and is_file(Path(name) / "asked.json"):
             folder = Path(name).resolve()
             return Store(folder.parent.parent).read(folder.name)
+        if "/" in name and is_file(Path(name)):
+            hint = f"to measure a program, try octant run -- {name}; to compare two, octant compare -- ./old -- {name}"
+            raise Refusal(
+                f"cannot find the run {name!r} (it is a file, not the directory of a run); {hint}", Exit.WRONG_WORD
+            )
         ids = self.ids()
         if not ids:
             raise _empty_store(name, self.root)

@@ -69,6 +69,18 @@ def studied_findings(
     )
 
 
+def why_none_testable(
+    name: str, machine: Machine, library_of: Callable[[Study], MpiInUse], explain_missing_link: Callable[[str], str]
+) -> str:
+    """Return why the machine can carry out none of the tests of a study; "" if it can, or if there are none.
+
+    Raises:
+        StudyError: no such study, or its file cannot be read.
+    """
+    reasons = [why for _, why in _reasons(file.load(name), machine, library_of, explain_missing_link)]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
 def count_lines(studied: Iterable[StudiedFinding]) -> list[str]:
     """Return lines with the numbers of findings that have a study and that can be tested, with reasons."""
     every = tuple(studied)

@@ -43,6 +43,10 @@ _KINDS = {
 }  # fmt: skip
 
 
+_IGNORED = {"a", "and", "at", "by", "for", "in", "of", "on", "or", "per", "the", "to", "with"}
+"""Words of a search that are ignored."""
+
+
 def entries(kind: str, name: str | None = None) -> list[InputTable]:
     """Return all entries of a kind, or those with one id (several settings may have the same name).
 
@@ -74,7 +78,8 @@ def find(kind: str, words: Sequence[str]) -> tuple[list[InputTable], bool]:
     row = _KINDS[kind].row
     if len(words) == 1 and any(row(entry)[0] == words[0] for entry in every):
         return entries(kind, words[0]), True
-    found = [entry for entry in every if all(word.lower() in " ".join(row(entry)).lower() for word in words)]
+    sought = [word.lower() for word in words if word.lower() not in _IGNORED] or [word.lower() for word in words]
+    found = [entry for entry in every if all(word in " ".join(row(entry)).lower() for word in sought)]
     if not found:
         if len(words) == 1:
             entries(kind, words[0])
@@ -106,7 +111,10 @@ def list_text(kind: str, found: Sequence[InputTable]) -> str:
     """Return a line for each entry."""
     first, *others = _KINDS[kind].columns
     whole = "=" * (kind != "settings")
-    return text_table((whole + first, *others), [_KINDS[kind].row(entry) for entry in found])
+    table = text_table((whole + first, *others), [_KINDS[kind].row(entry) for entry in found])
+    if kind != "findings":
+        return table
+    return f"{table}\n\nSource of a finding: octant catalogue findings ID. To test it here: octant study run STUDY."
 
 
 def entry_text(entry: InputTable) -> str:

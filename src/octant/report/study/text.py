@@ -9,9 +9,11 @@ from msgspec import to_builtins
 from rich.table import Table
 from rich.text import Text
 
-from octant import facts, stats
+from octant import catalogue, facts, stats
+from octant.failure import Exit, Refusal
 from octant.launch.link import explain_missing_link
 from octant.machine import Machine
+from octant.registry import Entries
 from octant.report.charts.terminal import bar
 from octant.report.export.tidy import caveats_json
 from octant.report.study import rows as study_rows
@@ -39,18 +41,44 @@ WIDTH = 100  # columns into which the bars must fit, where no width is known
 SIGNS = {"holds": "+", "does not hold": "-", "cannot be tested here": "o", "undecided": "?"}
 
 
-def list_text(machine: Machine) -> str:
-    """Return the studies of Octant, and how many published findings they can test on this machine."""
+def list_text(machine: Machine, words: Sequence[str] = ()) -> str:
+    """Return the studies of Octant, and how many published findings they can test on this machine.
+
+    Args:
+        machine: on which they would run.
+        words: the listed studies contain all of them.
+
+    Raises:
+        Refusal: no study contains all words.
+    """
     found = file.entries()
+    if words:
+        return fill("study/report", "studies", found=Entries(_with_words(found, words), {}), kinds={}, lines=())
     width = max(60, screen_columns(WIDTH))
     counted = count_lines(studied_findings(machine, library_of, explain_missing_link))
     lines = [line for text in counted for line in textwrap.wrap(text, width, subsequent_indent=" " * 7)]
     return fill("study/report", "studies", found=found, kinds=kinds.entries().broken, lines=lines)
 
 
-def list_json(machine: Machine) -> str:
+def _with_words(found: Entries[Study], words: Sequence[str]) -> dict[str, Study]:
+    """Return the studies whose name, question, measures or findings (with statements) contain all words."""
+    kept = {}
+    for name, study in found.working.items():
+        ids = dict.fromkeys(one.id for one in study.findings)
+        claims = [catalogue.findings()[one].statement for one in ids if one in catalogue.findings()]
+        text = " ".join((name, study.question, *study.measures, *ids, *claims)).lower()
+        if all(word.lower() in text for word in words):
+            kept[name] = study
+    if not kept:
+        raise Refusal(f"no study contains {' '.join(words)!r}; use fewer words", Exit.WRONG_WORD)
+    return kept
+
+
+def list_json(machine: Machine, words: Sequence[str] = ()) -> str:
     """Return the same as JSON, with the reasons why findings cannot be tested here and studies cannot be read."""
     studies = file.entries()
+    if words:
+        studies = Entries(_with_words(studies, words), {})
     why_not = {
         one.id: one.why_not for one in studied_findings(machine, library_of, explain_missing_link) if one.why_not
     }
