@@ -21,9 +21,10 @@ def show_run(found: Outcome, json: bool) -> None:
 
 def write(found: Outcome, path: Path, json: bool) -> None:
     """Write the page of an outcome, and print its path."""
+    from octant.report.page import html
     from octant.report.study import page
 
-    typer.echo(page.write(found, path), err=json)
+    typer.echo(html.save(page.render(found), path, found.run), err=json)
 
 
 def show(found: Outcome, json: bool, notes: bool = False) -> None:

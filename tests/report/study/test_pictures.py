@@ -13,6 +13,7 @@ from fake_run import machine
 from found_run import taken
 from octant import catalogue
 from octant.report.charts.picture import Picture
+from octant.report.page import html
 from octant.report.study import page as study_page
 from octant.report.study import text as report
 from octant.report.study.pictures import pictures
@@ -281,7 +282,9 @@ def test_a_browser_draws_it_and_axe_finds_nothing(
     found = half_of_published(where) if kind == "bars" else outcome.outcome_of_model("gups-scaling")
     found = along(where, tmp_path, name="<b>ä") if kind == "curve" else found
     width = 390 if scheme == "dark" else 1400
-    page, wrong = opened(browser, study_page.write(found, tmp_path / "Studie ä.html"), width, scheme)
+    page, wrong = opened(
+        browser, html.save(study_page.render(found), tmp_path / "Studie ä.html", found.run), width, scheme
+    )
     assert page.locator(".chart:visible").count() == 1
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -302,7 +305,8 @@ def test_levels_of_people_stay_text(browser: "Browser", where: Store, tmp_path: 
         STUDY.replace("PICTURE", "bars").replace("large =", levels).replace('"thp" } }\n"', '"base" } }\n"')
     )
     run = fake_study.run(where, str(mine), machine(), lambda _launch, _point: 10e9, repeats=1)
-    page, wrong = opened(browser, study_page.write(fake_study.outcome_of(run), tmp_path / "page.html"), 390)
+    path = html.save(study_page.render(fake_study.outcome_of(run)), tmp_path / "page.html", run)
+    page, wrong = opened(browser, path, 390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator("img").count() == 0
     assert "alert('x')" in (page.locator(".drawn").first.text_content() or "")

@@ -165,7 +165,7 @@ def test_the_json_says_the_same(where: Store) -> None:
 def test_the_page_says_the_same_and_escapes(where: Store, tmp_path: Path) -> None:
     run = fake_study.run(where, "stream-affinity-pages", machine(), lambda _launch, _point: 10e9, repeats=1)
     found = fake_study.outcome_of(run)
-    page = study_page.write(found, tmp_path / "page.html").read_text(encoding="utf-8")
+    page = study_page.render(found)
     assert "4 findings cannot be tested here: needs 2 NUMA domains; this machine has 1" in page
     assert "56.8 GB/s" in page
     assert "HPC Tuning on POWER7 (slides)" in page

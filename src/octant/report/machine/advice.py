@@ -28,8 +28,5 @@ def as_json(found: Diagnosis) -> str:
 
 def as_text(found: Diagnosis) -> str:
     """Return advice by severity, with its evidence and the commands that fix it, and the counts in the last line."""
-    groups = {
-        heading: [advice for advice in found.advice if advice.severity == severity]
-        for severity, heading in _HEADINGS.items()
-    }
+    groups = {heading: [one for one in found.advice if one.severity == name] for name, heading in _HEADINGS.items()}
     return fill("machine/advice", groups=groups, broken=found.broken, width=text_width() - 10, styled=styled)

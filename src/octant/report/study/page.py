@@ -1,7 +1,6 @@
 """Page of a study: the answer, recommendations, our values with published ones, and the verdicts."""
 
 import json
-from pathlib import Path
 
 from octant import __version__, catalogue, units
 from octant.report.page import html
@@ -47,12 +46,3 @@ def why_text(verdict: FindingVerdict) -> str:
     text = text.removeprefix(f"published {verdict.there_text}, ") if verdict.there else text
     text = text.removeprefix(verdict.here_text).lstrip(" ,:") if verdict.here else text
     return units.capital(text)
-
-
-def write(outcome: Outcome, path: Path) -> Path:
-    """Write the page of a study and return its path.
-
-    Raises:
-        Refusal: the file cannot be written.
-    """
-    return html.save(render(outcome), path, outcome.run)
