@@ -52,7 +52,7 @@ WORKLOAD = Workload(
             result("largest error"),
             note="for 2048 arguments, relative to exact values",
         ),
-        Metric("99.9th percentile error", "ulp", "lower", result("99.9th percentile of the error")),
+        Metric("99.9th percentile error", "ulp", "lower", result("99.9th percentile error")),
         Metric("not correctly rounded", "1", "lower", result("not correctly rounded"), note="share of 2048 results"),
         Metric(
             "special values differ",
