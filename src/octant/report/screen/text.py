@@ -146,4 +146,5 @@ def _body(one: RunFinding, width: int) -> list[Text]:
 
 def wrapped(text: str, width: int, style: str = "", hang: int = 0) -> list[Text]:
     """Return a text in lines of at most `width` columns, all but the first indented."""
-    return [Text(line, style=style) for line in textwrap.wrap(clean(text), width, subsequent_indent=" " * hang)]
+    lines = textwrap.wrap(clean(text), width, subsequent_indent=" " * hang, break_on_hyphens=False)
+    return [Text(line, style=style) for line in lines]
