@@ -65,5 +65,5 @@ def test_what_is_deleted_is_needed_by_no_other_command(deleted: list[str], refus
     report = done.stdout.partition("exit 0: runs\n")[2].partition("exit 0: report")[0]
     assert "node/stream" in report
     assert ("this installation has no workload node/stream" in report) == (deleted[0] == "workloads/node/stream")
-    studies = done.stdout.partition("exit 0: workloads\n")[2].partition("exit 0: study list")[0]
+    studies = done.stdout.partition("exit 0: workloads\n")[2].partition("\n\n")[0]  # the table; reasons follow it
     assert ("cannot be read (" in studies) == (deleted[0] == "workloads/node/stream")
