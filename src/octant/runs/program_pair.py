@@ -69,7 +69,7 @@ def request_pairs(
         options: of both programs.
 
     Raises:
-        Refusal: as `programs.request.program`, for either side.
+        Refusal: as `request_program`, for either side.
     """
     (before, machine), (after, _) = (
         request_program(words, knobs, ranks, None, where, options=options) for words in commands

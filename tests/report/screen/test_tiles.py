@@ -13,7 +13,7 @@ from octant.record import Failure
 from octant.report.export import tidy
 from octant.report.page import html
 from octant.report.screen.answer import Tile
-from octant.report.screen.text import screen_lines
+from octant.report.screen.text import screen_lines, wrapped
 from octant.report.screen.tiles import answer_text, tiles
 from octant.report.tables import text
 from octant.tile import DeclaredScreen
@@ -211,3 +211,11 @@ def test_the_text_of_a_wrong_result_is_never_cut() -> None:
     for finding, is_complete in ((advice, False), (replace(advice, kind="wrong"), True)):
         lines = screen_lines(replace(screens.SCREEN, findings=(finding,)), "run", 80)
         assert ("The end." in "\n".join(line.plain for line in lines)) is is_complete
+
+
+def test_paths_and_names_with_hyphens_stay_whole() -> None:
+    """A path that is split cannot be copied."""
+    text = "imported results of HPL 2.3, read from /tmp/octant-ci.a1/tests/data/hpl-2.3.txt; not measured by Octant"
+    for width in range(45, 100):
+        words = [word for line in wrapped(text, width, hang=2) for word in line.plain.split()]
+        assert words == text.split()

@@ -129,7 +129,8 @@ def _ratio(one: Comparison) -> str:
 
 def _wrap(words: str, width: int, style: str = "") -> list[Text]:
     hang = " " * (len(words) - len(words.lstrip()) and 4)
-    return [Text(line, style=style) for line in textwrap.wrap(words, width, subsequent_indent=hang)]
+    lines = textwrap.wrap(words, width, subsequent_indent=hang, break_on_hyphens=False)
+    return [Text(line, style=style) for line in lines]
 
 
 def as_json(found: Comparisons) -> str:

@@ -92,7 +92,7 @@ def _details(tile: Tile, width: int) -> str:
 
 def _fitting(texts: list[str], between: str, width: int, most: int) -> str:
     """Return the first texts, as many as fit on `most` lines, at least one; the others are on the page."""
-    while len(texts) > 1 and len(textwrap.wrap(between.join(texts), width)) > most:
+    while len(texts) > 1 and len(textwrap.wrap(between.join(texts), width, break_on_hyphens=False)) > most:
         texts = texts[:-1]
     return between.join(texts)
 
@@ -141,7 +141,7 @@ def _body(one: RunFinding, width: int) -> list[Text]:
     sentences = re.split(r"(?<=[.;]) (?=\S)", clean(one.body))
     fitting = " ".join(sentences) if one.kind == "wrong" else _fitting(sentences, " ", width - 3, MAX_BODY)
     text = re.sub(";$", ".", fitting)
-    return [Text(f"   {line}") for line in textwrap.wrap(text, width - 3)]
+    return [Text(f"   {line}") for line in textwrap.wrap(text, width - 3, break_on_hyphens=False)]
 
 
 def wrapped(text: str, width: int, style: str = "", hang: int = 0) -> list[Text]:
