@@ -1,0 +1,1 @@
+"""Profiles of MPI programs: files of processes, their merging, and what follows from them."""
