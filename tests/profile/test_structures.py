@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,7 +64,14 @@ def of_the_compiler(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
             lines.append(f'printf("{name}.{field}.size %d\\n", (int)sizeof(((struct {name}*)0)->{field}));')
     text = '#include "packed_format.h"\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {%s return 0; }\n'
     (folder / "sizes.c").write_text(text % "\n".join(lines), encoding="utf-8")
-    command = [compiler, "-std=c11", f"-I{ROOT / 'native/profiler'}", folder / "sizes.c", "-o", folder / "sizes"]
+    command = [
+        compiler,
+        "-std=c11",
+        f"-I{ROOT / 'native/profiler'}",
+        str(folder / "sizes.c"),
+        "-o",
+        str(folder / "sizes"),
+    ]
     subprocess.run(command, check=True)
     output = subprocess.run([folder / "sizes"], check=True, capture_output=True, text=True).stdout
     return {name: int(value) for name, value in map(str.split, output.splitlines())}
