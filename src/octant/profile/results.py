@@ -18,7 +18,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from octant.profile.job import Communicator, Job, Site
-    from octant.stats import Estimate
+    from octant.stats import Interval
 
 Kind = Literal["measured", "inferred", "modelled"]
 
@@ -147,6 +147,7 @@ class CollectiveWait:
     time_s: float  # of all ranks here
     least_s: float  # time of the rank with the least time
     next_s: float  # second-least time
+    longest_s: float  # the longest single call of any rank
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ class CommunicationMatrix:
     bytes: np.ndarray
     unassigned_messages: int = 0  # to peers that the tables had no room for
     unassigned_bytes: int = 0
-    received_bytes: int = 0  # by receives; differs from the sent bytes if messages were not received or ranks are missing
+    received_bytes: int = 0  # by receives; may differ from the sent bytes if ranks are missing
     peers_of_rank: RankSpread | None = None  # number of ranks that a rank sends to
 
     @property
@@ -334,7 +335,7 @@ class RepeatedValue:
     name: str  # "elapsed", "MPI time", "MPI share", or the name of a call: its time over all ranks
     unit: str  # "s" or "1"
     values: tuple[float, ...]  # of each launch, this one first
-    interval: Estimate | None  # median over launches; `None`: one launch
+    interval: Interval | None  # 95 % interval for the median over launches; `None`: fewer than three
 
 
 @dataclass(frozen=True)
