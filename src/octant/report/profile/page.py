@@ -1,0 +1,49 @@
+"""The page of a profile: one HTML file in the style of all pages, with the profile as JSON in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.report.export.sharing import cleaned
+from octant.report.page import html
+from octant.report.profile.document import document
+from octant.report.profile.first import first_screen_of
+from octant.report.profile.pictures import profile_pictures
+from octant.report.profile.tables import sections
+from octant.report.screen.sections import MAX_SHOWN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from octant.advice.findings import Review
+    from octant.profile.results import Analysis
+    from octant.report.page.html import Clean
+
+
+def write(analysis: Analysis, path: Path, review: Review | None = None, run: str = "", clean: Clean = str) -> Path:
+    """Write the page of a profile and return its path.
+
+    Raises:
+        Refusal: the file cannot be written.
+    """
+    return html.save(render(analysis, review, run, clean), path)
+
+
+def render(analysis: Analysis, review: Review | None = None, run: str = "", clean: Clean = str) -> str:
+    """Return the page of a profile; the same analysis gives the same text.
+
+    Args:
+        review: the findings about the run.
+        run: id of the run.
+        clean: applied to every text (`sharing.cleaner`).
+    """
+    pictures = [cleaned(picture, clean) for picture in profile_pictures(analysis)]
+    name = run or "profile"
+    data = {
+        "run": name, "document": html.packed(cleaned(document(analysis), clean)),
+        "exports": html.exports(pictures, name),
+    }  # fmt: skip
+    return html.render(
+        "profile.html.jinja", data, clean=clean, first=first_screen_of(analysis, review), pictures=pictures,
+        sections=sections(analysis), most=MAX_SHOWN, run=run,
+    )  # fmt: skip
