@@ -8,6 +8,7 @@ receive also waits for its sender. The result is modelled: contention, waiting a
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from octant.profile.results import ExcessCall, ExcessRow, ExcessTime
 from octant.profile.totals import bucket_limits, groups, is_counts_only, mpi_seconds, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from octant.analysis.segments import Segment
     from octant.profile.job import Job
@@ -60,12 +61,14 @@ class NoCurve:
     reason: str
 
 
-def curve_command(hosts: int = 1) -> str:
-    """Return the command that measures the curve between two ranks of one host, or of two."""
+def curve_command(hosts: Iterable[str] = ()) -> str:
+    """Return the command that measures the curve between two ranks of one host, or of the first two of several."""
     kernels = workloads.workloads().items()
     name = next((name for name, one in kernels if one.messages and one.traffic and one.duplex), "")
-    place = " --place spread" if hosts > 1 else ""
-    return f"octant run {name} bytes=0,8:4MiB --ranks 2{place}" if name else ""
+    words = ["octant", "run", name, "bytes=0,8:4MiB", "--ranks", "2"]
+    two = sorted(hosts)[:2]
+    words += ["--hosts", ",".join(two)] if len(two) > 1 else []
+    return shlex.join(words) if name else ""
 
 
 def excess_time(job: Job, curve: MessageCurve | NoCurve | None) -> ExcessTime:
@@ -74,11 +77,11 @@ def excess_time(job: Job, curve: MessageCurve | NoCurve | None) -> ExcessTime:
     if is_counts_only(job):
         return ExcessTime(reason="calls were counted without times; profile without --counts")
     if not isinstance(curve, MessageCurve):
-        return ExcessTime(reason=curve.reason if curve else NOT_GIVEN, command=curve_command(len(hosts)))
+        return ExcessTime(reason=curve.reason if curve else NOT_GIVEN, command=curve_command(hosts))
     if len(hosts) > 1 and not curve.between_hosts:
         return ExcessTime(
             reason=f"the ranks are on {len(hosts)} hosts, and the curve ({curve.source}) is that of one host",
-            command=curve_command(len(hosts)),
+            command=curve_command(hosts),
         )
     parts = {number: _MESSAGES.get(category_of(name), 0) for number, name in enumerate(job.call_names)}
     messages = [number for number, of in parts.items() if of]

@@ -149,6 +149,11 @@ class CollectiveWait:
     next_s: float  # second-least time
     longest_s: float  # the longest single call of any rank
 
+    @property
+    def is_one_event(self) -> bool:
+        """Whether one call has half of the waiting of an average rank, so that the rank was late once, not usually."""
+        return self.ranks > 1 and self.longest_s >= self.waited_s / (self.ranks - 1) / 2
+
 
 @dataclass(frozen=True)
 class SiteOverlap:

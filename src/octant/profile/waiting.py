@@ -32,11 +32,11 @@ LEAST_GAP = 0.5
 """Gap between the least and the second-least time, over the mean waiting of the others, from which a rank is named."""
 LARGEST_RATIO = 0.5
 """Largest ratio of the least to the second-least time of a named rank."""
-CALLS_NOISE = 5.2
-"""Few calls need a smaller ratio, exp(-5.2 / √calls).
+CALLS_NOISE = 7.3
+"""Few calls need a smaller ratio, exp(-7.3 / √calls).
 
-If ranks are late at random with exponential delays, the logarithm of the ratio of two ranks has the standard deviation
-2 / √calls; 5.2 / √calls is exceeded in 1 % of the cases.
+If one of two ranks is late at random in each call, with exponential delays, the logarithm of the ratio of their times
+has the standard deviation √(8 / calls). 2.6 times this deviation is exceeded in 1 % of the cases.
 """
 EQUAL_CALLS = 0.99
 """Smallest over largest number of calls of the ranks, from which their times are comparable."""
