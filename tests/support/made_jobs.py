@@ -82,9 +82,20 @@ def made_job(ranks: int = 8, slow: int = 3, scale: float = 1.0) -> Job:
         ]
         processes.append(
             Process(
-                rank, f"node{rank // 4:02d}", 4000 + rank, "finalized", elapsed, 1, inside, 0.004, 3e-8,
-                peak_memory_bytes=(310 + 4 * rank) * MIB, user_s=9.4 * scale, system_s=0.2, context_switches=120 + rank,
-            )  # fmt: skip
+                rank,
+                f"node{rank // 4:02d}",
+                4000 + rank,
+                "finalized",
+                elapsed,
+                1,
+                inside,
+                0.004,
+                3e-8,
+                peak_memory_bytes=(310 + 4 * rank) * MIB,
+                user_s=9.4 * scale,
+                system_s=0.2,
+                context_switches=120 + rank,
+            )
         )
     return Job(
         ranks, tuple(processes), NAMES, SITES, COMMUNICATORS, REGIONS, np.array(calls, CALLS), np.array(peers, PEERS),
@@ -159,7 +170,7 @@ HOSTILE = "\x1b[31mred\x07</td><script>alert('x')</script>\n\u202egnp.exe & | \t
 def hostile() -> Job:
     """Return a program whose names are attacks on terminals and pages."""
     job = made_job()
-    sites = tuple(replace(one, function=HOSTILE, file=f"/tmp/{HOSTILE}.c", module=HOSTILE) for one in SITES)
+    sites = tuple(replace(one, function=HOSTILE, file=f"/src/{HOSTILE}.c", module=HOSTILE) for one in SITES)
     communicators = tuple(replace(one, name=HOSTILE) for one in COMMUNICATORS)
     regions = (Region(HOSTILE), Region(HOSTILE, 0), Region(HOSTILE, 1), Region(HOSTILE, 0))
     processes = tuple(replace(one, host=HOSTILE) for one in job.processes)

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from octant import units
 from octant.advice.findings import Review, RunFinding
 from octant.placement import numbers_text
-from octant.profile.results import Analysis, RepeatedValue
+from octant.profile.results import Analysis
 from octant.report import claims
 from octant.report.plain import clean
-from octant.report.profile.tables import count, seconds, share, short_site, site_text, size
+from octant.report.profile.tables import count, repeated_texts, seconds, share, short_site, site_text, size
 from octant.report.screen.answer import Reliability, ReliabilityRow, ShareBar, Strip, Tile
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.sentences import Sentences
@@ -35,7 +37,8 @@ def first_screen_of(one: Analysis, review: Review | None = None) -> FirstScreen:
     found = review or Review()
     rules = [f"the rule {rule.name} cannot be used here ({rule.reason})" for rule in found.broken]
     return FirstScreen(
-        answer_text(one), reliability_of(one), profile_tiles(one), (*found.findings, *_missing_curve(one)), found.passed, absent=tuple(rules),
+        answer_text(one), reliability_of(one), profile_tiles(one),
+        (*found.findings, *_missing_curve(one)), found.passed, absent=tuple(rules),
         identity=(program_text(one), about_text(one)),
     )  # fmt: skip
 
@@ -81,7 +84,9 @@ def reliability_of(one: Analysis) -> Reliability:
         ReliabilityRow(*_TEXTS.lines("launches", one.repeats)),
     ]
     problems = [ReliabilityRow("Problem", clean(text), "The profile is incomplete.") for text in known.problems]
-    cost = claims.percent(known.own_cost_share) if known.own_cost_share >= 0.0005 else f"less than {claims.percent(0.001)}"
+    cost = (
+        claims.percent(known.own_cost_share) if known.own_cost_share >= 0.0005 else f"less than {claims.percent(0.001)}"
+    )
     text = _TEXTS.line("reliability", one, cost, *map(_ranks, (known.missing, known.killed)))
     return Reliability(_grade(one), text, (*rows, *problems))
 
@@ -110,8 +115,7 @@ class _Value(NamedTuple):
     """A value of the job with its launches."""
 
     texts: claims.ValueTexts
-    strip: Strip | None
-    ends: str  # of an interval
+    strip: Strip | None = None
 
 
 def profile_tiles(one: Analysis) -> tuple[Tile, ...]:
@@ -129,35 +133,30 @@ def _is_caveat(row: ReliabilityRow) -> bool:
     return "incomplete" in row.so or "missing" in row.so
 
 
-def _repeated(one: Analysis, name: str) -> RepeatedValue | None:
-    return next((value for value in one.repeats.values if value.name == name and value.interval), None)
-
-
 def _value(one: Analysis, name: str, value: float, unit: str) -> _Value:
     """Return a value of this launch, or the median of several launches with its interval."""
-    several, is_share = _repeated(one, name), unit == "1"
-    if several is None or several.interval is None:
-        return _Value(claims.number_texts(value, unit, is_share), None, "")
-    estimate = several.interval
-    texts = claims.value_texts(estimate, unit, is_share)
-    low, high = (estimate.low, estimate.high) if estimate.is_interval else (estimate.middle, estimate.middle)
-    scale = 100.0 if is_share else 1.0
-    strip = Strip(several.values, (), low, estimate.middle, high)
-    ends = tuple(claims.quantity(x, unit, is_share) for x in strip.span) if scale else ("", "")
-    return _Value(texts, replace(strip, ends=(ends[0], ends[1])), texts.ends)
+    several, is_share = next((row for row in one.repeats.values if row.name == name), None), unit == "1"
+    if several is None or len(several.values) < 2:
+        return _plain(value, unit, is_share)
+    texts, middle = repeated_texts(several), float(np.median(several.values))
+    known = several.interval if several.interval and texts.ends else None
+    strip = Strip(several.values, (), known.low if known else middle, middle, known.high if known else middle)
+    ends = [claims.quantity(end, unit, is_share) for end in strip.span]
+    return _Value(texts, replace(strip, ends=(ends[0], ends[1])))
+
+
+def _plain(value: float, unit: str, is_share: bool = False) -> _Value:
+    return _Value(claims.number_texts(value, unit, is_share))
 
 
 def _tile(name: str, what: str, value: _Value, basis: str, launches: int, **more: object) -> Tile:
     basis = _TEXTS.line("basis", basis, launches, value.texts.ends, value.texts.claim)
+    texts = value.texts
     tile = Tile(
-        name, what, number=value.texts.number, unit=value.texts.unit, ends=value.ends, basis=basis.partition(":")[0],
+        name, what, number=texts.number, unit=texts.unit, ends=texts.ends, basis=basis.partition(":")[0],
         interval=basis, strip=value.strip,
     )  # fmt: skip
     return replace(tile, **more)  # type: ignore[arg-type]
-
-
-def _plain(value: float, unit: str, is_share: bool = False) -> _Value:
-    return _Value(claims.number_texts(value, unit, is_share), None, "")
 
 
 def _time(one: Analysis) -> Tile:
@@ -185,7 +184,7 @@ def _mpi_share(one: Analysis) -> Tile:
     return _tile(
         "MPI share", "of the time of all ranks", _value(one, "MPI share", total.mpi_share, "1"), "measured",
         one.repeats.launches, bar=ShareBar("comparison", (("MPI", total.mpi_share),)),
-        of=f"{seconds(total.mpi_s)} in all ranks", also=tuple(also),
+        of=f"{seconds(total.mpi_s)} in MPI, sum of ranks", also=tuple(also),
     )  # fmt: skip
 
 
@@ -205,7 +204,7 @@ def _balance(one: Analysis) -> Tile:
     return _tile(
         "Load balance", "of useful time", _plain(known.load_balance, "1", True), "measured", 0,
         bar=ShareBar("comparison", (("load balance", known.load_balance),)),
-        of=f"mean {seconds(useful.mean)}, rank {useful.rank_of_maximum} {seconds(useful.maximum)}",
+        of=f"mean {seconds(useful.mean)}; {seconds(useful.maximum)} on rank {useful.rank_of_maximum}",
         also=(f"parallel efficiency {share(known.parallel)}", f"communication {share(known.communication)}"),
     )  # fmt: skip
 
@@ -230,13 +229,21 @@ def _costliest(one: Analysis) -> Tile:
         return Tile("Costliest site", "of calls", "no MPI call was recorded" if one.ranks else _no_times(one))
     calls, name, where = f"{count(site.calls)} call{'s' * (site.calls != 1)}", clean(site.name), site_text(site.site)
     if one.is_counts_only:
-        value = _Value(claims.ValueTexts(count(site.calls), f"call{'s' * (site.calls != 1)}"), None, "")
-        return _tile("Most frequent site", name, value, "measured", 0, of=where, also=(_ranks_count(site.ranks),))
+        value = _Value(claims.ValueTexts(count(site.calls), f"call{'s' * (site.calls != 1)}"))
+        return _tile(
+            "Most frequent site",
+            "of all",
+            value,
+            "measured",
+            0,
+            of=f"{name}, {where}",
+            also=(_ranks_count(site.ranks),),
+        )
     spread = site.of_ranks
-    times = f"mean {seconds(spread.mean)}, rank {spread.rank_of_maximum} {seconds(spread.maximum)}"
+    times = f"mean {seconds(spread.mean)}; {seconds(spread.maximum)} on rank {spread.rank_of_maximum}"
     return _tile(
-        "Costliest site", f"of MPI time: {name}", _plain(site.share, "1", True), "measured", 0,
-        bar=ShareBar("comparison", (("of MPI time", site.share),)), of=where,
+        "Costliest site", "of MPI time", _plain(site.share, "1", True), "measured", 0,
+        bar=ShareBar("comparison", (("of MPI time", site.share),)), of=f"{name}, {where}",
         also=(calls, times if site.ranks > 1 else seconds(spread.maximum)),
     )  # fmt: skip
 
@@ -249,7 +256,7 @@ def _memory(one: Analysis) -> Tile:
     spread, total = one.total.peak_memory_of_ranks, one.total.peak_memory_bytes
     if spread is None or total is None:
         return Tile("Memory", "of all ranks", "the peak of memory was not recorded" if one.ranks else _no_times(one))
-    most = f"mean {size(spread.mean)}, rank {spread.rank_of_maximum} {size(spread.maximum)}"
+    most = f"mean {size(spread.mean)}; {size(spread.maximum)} on rank {spread.rank_of_maximum}"
     return _tile(
         "Memory", "sum of the peaks of ranks", _plain(float(total), "B"), "measured", 0,
         also=(most,) if len(one.ranks) > 1 else (),

@@ -8,7 +8,7 @@ from octant.report.export.sharing import cleaned
 from octant.report.page import html
 from octant.report.profile.document import document
 from octant.report.profile.first import first_screen_of
-from octant.report.profile.pictures import profile_pictures
+from octant.report.profile.pictures import profile_pictures, without_pictures
 from octant.report.profile.tables import sections
 from octant.report.screen.sections import MAX_SHOWN
 
@@ -37,7 +37,8 @@ def render(analysis: Analysis, review: Review | None = None, run: str = "", clea
         run: id of the run.
         clean: applied to every text (`sharing.cleaner`).
     """
-    pictures = [cleaned(picture, clean) for picture in profile_pictures(analysis)]
+    tables = sections(analysis)
+    pictures = [cleaned(picture, clean) for picture in profile_pictures(analysis, tables)]
     name = run or "profile"
     data = {
         "run": name, "document": html.packed(cleaned(document(analysis), clean)),
@@ -45,5 +46,5 @@ def render(analysis: Analysis, review: Review | None = None, run: str = "", clea
     }  # fmt: skip
     return html.render(
         "profile.html.jinja", data, clean=clean, first=first_screen_of(analysis, review), pictures=pictures,
-        sections=sections(analysis), most=MAX_SHOWN, run=run,
+        sections=without_pictures(tables, pictures), most=MAX_SHOWN, run=run,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,22 +27,41 @@ from octant.report.charts.picture import (
     with_unit,
 )
 from octant.report.plain import clean
-from octant.report.profile.tables import busiest_pairs, count, ranks_of_block, seconds, share, site_text, size, size_range
-from octant.report.screen.sections import shortened
+from octant.report.profile.tables import count, seconds, site_text, size, size_range
+from octant.report.screen.sections import Section, shortened
 from octant.report.sentences import Sentences
 
-MAX_CALLS, MAX_SITES, MAX_ROWS = 3, 12, 96
+MAX_CALLS, MAX_SITES, MAX_ROWS = 3, 8, 96
 """Calls with a colour of their own; sites with a bar; rows and columns of a drawn matrix."""
 DECADE = 10
 """If the largest value of a matrix is this many times the smallest, its shades are logarithmic."""
+SHOWN_TWICE = ("sites",)
+"""Tables that are shown in addition to their picture."""
 _REST, _OUTSIDE = "other MPI calls", "outside MPI"
 _TEXTS = Sentences("octant.report.profile", "pictures")
 
 
-def profile_pictures(one: Analysis) -> tuple[Picture, ...]:
-    """Return the pictures for which the profile has numbers."""
+def profile_pictures(one: Analysis, tables: Sequence[Section]) -> tuple[Picture, ...]:
+    """Return the pictures for which the profile has numbers.
+
+    Args:
+        tables: of the profile; the numbers of a picture `profile-ID` are the rows of the table `ID`.
+    """
     found = (_ranks(one), _sites(one), _sizes(one), _matrix(one.matrix), _regions(one))
-    return tuple(picture for picture in found if picture is not None)
+    by_name = {f"profile-{table.id}": table for table in tables if table.rows}
+    return tuple(_with_numbers(picture, by_name.get(picture.id)) for picture in found if picture is not None)
+
+
+def _with_numbers(picture: Picture, table: Section | None) -> Picture:
+    if table is None:
+        return picture
+    return replace(picture, header=tuple(column.heading for column in table.columns), rows=table.rows)
+
+
+def without_pictures(tables: Sequence[Section], pictures: Sequence[Picture]) -> tuple[Section, ...]:
+    """Return the tables that are not the numbers of a small picture."""
+    drawn = {picture.id for picture in pictures}
+    return tuple(one for one in tables if one.id in SHOWN_TWICE or f"profile-{one.id}" not in drawn)
 
 
 def _stack(name: str, values: Sequence[float], role: Role, labels: Sequence[str] = ()) -> ChartSeries:
@@ -74,7 +94,7 @@ def _ranks(one: Analysis) -> Picture | None:
     ]
     axis = Axis("time", False, even_ticks(max(rank.elapsed_s for rank in kept), si_ticks("s")), "s")
     return Picture(
-        "profile-ranks", "Time of each rank",
+        "profile-times", "Time of each rank",
         _TEXTS.line("ranks", len(kept), len(one.ranks), any(rank.threads > 1 for rank in kept)),
         (Panel(axis, places_axis("rank", [str(rank.rank) for rank in kept]), tuple(series)),),
         ("rank", *map(clean, parts), "elapsed"),
@@ -102,16 +122,11 @@ def _sites(one: Analysis) -> Picture | None:
     series = [_stack("in the call", other, "series-1", [""] * len(kept))]
     if any(waiting):
         series.append(_stack("waiting for the latest rank (inferred)", waiting, "series-2", [""] * len(kept)))
-    axis = Axis("time, all ranks", False, even_ticks(kept[0].time_s, si_ticks("s")), "s")
+    axis = Axis("time, sum of ranks", False, even_ticks(kept[0].time_s, si_ticks("s")), "s")
     return Picture(
         "profile-sites", "Costliest call sites", _TEXTS.line("sites", len(kept), len(one.sites), any(waiting)),
         (Panel(axis, places_axis("", labels), tuple(series)),),
-        ("call", "call site", "time, all ranks", "of MPI time", "waiting (inferred)"),
-        tuple(
-            (clean(site.name), site_text(site.site), seconds(site.time_s), share(site.share), seconds(wait))
-            for site, wait in zip(kept, waiting, strict=True)
-        ),
-        width=564,
+        (), (), width=564,
     )  # fmt: skip
 
 
@@ -126,17 +141,11 @@ def _sizes(one: Analysis) -> Picture | None:
     axis = Axis("bytes of a call", True, tuple(tick for tick in ticks if ends[0] <= tick[0] <= ends[1]), "B", ends=ends)
     calls = [float(bucket.calls) for bucket in buckets]
     second = [float(bucket.bytes) for bucket in buckets] if one.is_counts_only else [one_.time_s for one_ in buckets]
-    title, unit = ("Bytes", "B") if one.is_counts_only else ("Time, all ranks", "s")
+    title, unit = ("Bytes", "B") if one.is_counts_only else ("Time, sum of ranks", "s")
     panels = (_bars(axis, "Calls", "1", middles, calls), _bars(axis, title, unit, middles, second))
-    rows = tuple(
-        (called.name or "all calls", size_range(bucket), count(bucket.calls), size(bucket.bytes),
-         *([] if one.is_counts_only else [seconds(bucket.time_s)]))
-        for called in (one.sizes, *one.sizes_of_calls) for bucket in called.buckets if bucket.calls
-    )  # fmt: skip
-    header = ("call", "bytes of a call", "calls", "bytes", *([] if one.is_counts_only else ["time"]))
     return Picture(
-        "profile-sizes", "Message sizes", _TEXTS.line("sizes", _largest(one.sizes)), panels, header, rows, width=564
-    )  # fmt: skip
+        "profile-sizes", "Message sizes", _TEXTS.line("sizes", _largest(one.sizes)), panels, (), (), width=564
+    )
 
 
 def _place(first: int) -> float:
@@ -185,18 +194,10 @@ def _matrix(matrix: CommunicationMatrix | None) -> Picture | None:
     ends, places = (-0.5, len(drawn) - 0.5), len(drawn) - 1
     ticks = [(at, ranks(int(at))) for at, _ in even_ticks(places, str) if at == int(at)]
     across, up = (Axis(title, False, tuple(ticks), ends=ends) for title in ("rank that receives", "rank that sends"))
-    pairs = busiest_pairs(matrix)[:MAX_ROWS]
-    rows = tuple(
-        (ranks_of_block(matrix, one.source), ranks_of_block(matrix, one.target), size(one.bytes), count(one.messages))
-        for one in pairs
-    )
     caption = _TEXTS.line("matrix", unit, block, high >= DECADE * low, size(int(matrix.bytes.sum())),
                           count(int(matrix.messages.sum())))  # fmt: skip
     panel = Panel(across, up, (squares,), height=1.5)
-    return Picture(
-        "profile-matrix", "Messages between ranks", caption, (panel,), ("from rank", "to rank", "bytes", "messages"),
-        rows, width=564,
-    )  # fmt: skip
+    return Picture("profile-pairs", "Messages between ranks", caption, (panel,), (), (), width=564)
 
 
 def _summed(values: np.ndarray, step: int) -> np.ndarray:
@@ -224,14 +225,9 @@ def _regions(one: Analysis) -> Picture | None:
     words = [claims.percent(region.mpi_share or 0.0) for region in kept]
     series = (_stack("in MPI", inside, "series-1", words), _stack(_OUTSIDE, outside, "faint", [""] * len(kept)))
     most = max(region.time_s.mean for region in kept)
+    axis = Axis("time, mean of ranks", False, even_ticks(most, si_ticks("s")), "s")
     return Picture(
         "profile-regions", "Regions", _TEXTS.line("regions", len(kept), len(one.regions)),
-        (Panel(Axis("time, mean of ranks", False, even_ticks(most, si_ticks("s")), "s"), places_axis("", names), series),),
-        ("region", "time, mean of ranks", "MPI, mean of ranks", "MPI share"),
-        tuple(
-            (clean(region.path or region.name) or "whole program", seconds(region.time_s.mean),
-             seconds(region.mpi_s.mean), share(region.mpi_share))
-            for region in kept
-        ),
-        width=564,
+        (Panel(axis, places_axis("", names), series),),
+        (), (), width=564,
     )  # fmt: skip

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,8 @@ from octant.report import claims
 from octant.report.plain import clean
 from octant.report.screen.sections import MAX_LISTED, Section, SectionColumn
 from octant.report.sentences import Sentences
+from octant.stats import FEW_LAUNCHES, Estimate, Period
+from octant.stats.intervals import Kind
 
 BRIEF_SITES, BRIEF_CALLS = 5, 4
 """Rows that a terminal shows without a request for details."""
@@ -36,6 +40,7 @@ LEAST_SHARE = 1e-4
 """Smaller shares are written as less than this."""
 MAX_PAIRS = 40
 """Pairs of ranks with the most bytes that are listed."""
+_NO_PERIOD = Period(datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(0, UTC))
 TEXTS = Sentences("octant.report.profile", "tables")
 
 
@@ -55,7 +60,7 @@ def sections(one: Analysis) -> tuple[Section, ...]:
     found = (
         _sites(one), _calls(one), *timed, *_sizes(one), _pairs(one), _communicators(one), _regions(one),
         _transfers(one, "one-sided", "One-sided communication", one.one_sided),
-        _transfers(one, "files", "MPI-IO", one.files), _excess(one), _ranks(one), *_repeats(one), _definitions(one),
+        _transfers(one, "files", "MPI-IO", one.files), _excess(one), _ranks(one), *_repeats(one), _definitions(),
     )  # fmt: skip
     return tuple(section for section in found if section.rows or section.text)
 
@@ -153,10 +158,10 @@ def _sites(one: Analysis) -> Section:
         _Field("calls", lambda row: count(row.calls)),
         _Field("bytes per call", _bytes_per_call),
         *spread[2:],
-        _Field("time, all ranks", _if_timed(lambda row: seconds(row.time_s), untimed), True),
+        _Field("time, sum of ranks", _if_timed(lambda row: seconds(row.time_s), untimed), True),
         _Field("bytes", lambda row: size(row.bytes or None)),
         _Field("ranks", lambda row: count(row.ranks)),
-        *_EXTREMES,
+        *(field._replace(text=_if_timed(field.text, untimed)) for field in _EXTREMES),
         _text("communicators", lambda row: _communicator_names(one, row.communicators)),
     ]
     text = TEXTS.line("sites", one.reliability.has_sites, bool(one.sites), one.is_counts_only)
@@ -192,7 +197,7 @@ def _call_fields() -> list[_Field]:
         _Field("imbalance", lambda row: claims.ratio(row.of_ranks.imbalance) if row.is_timed else "", True),
         _Field("calls, least rank", lambda row: count(round(row.calls_of_ranks.minimum))),
         _Field("calls, most rank", lambda row: count(round(row.calls_of_ranks.maximum))),
-        _Field("time, all ranks", lambda row: seconds(row.time_s) if row.is_timed else "", True),
+        _Field("time, sum of ranks", lambda row: seconds(row.time_s) if row.is_timed else "", True),
         _Field("bytes", lambda row: size(row.bytes) if row.bytes else ""),
         *_EXTREMES,
     ]
@@ -219,7 +224,7 @@ def _waiting(one: Analysis) -> Section:
         _Field("waits for rank", _late_rank, basis="inferred"),
         _Field("waiting", lambda row: seconds(row.waited_s), basis="inferred"),
         _Field("of MPI time", lambda row: share(row.share), basis="inferred"),
-        _Field("time, all ranks", lambda row: seconds(row.time_s), basis="measured"),
+        _Field("time, sum of ranks", lambda row: seconds(row.time_s), basis="measured"),
         _Field("least rank", lambda row: seconds(row.least_s), basis="measured"),
         _Field("second least", lambda row: seconds(row.next_s), basis="measured"),
         _Field("calls of a rank", lambda row: count(row.calls), basis="measured"),
@@ -317,7 +322,7 @@ def _communicators(one: Analysis) -> Section:
         _text("kind", lambda row: row.communicator.kind),
         _Field("size", lambda row: count(row.communicator.size)),
         _Field("of MPI time", lambda row: share(row.share), True),
-        _Field("time, all ranks", lambda row: seconds(row.time_s), True),
+        _Field("time, sum of ranks", lambda row: seconds(row.time_s), True),
         _Field("calls", lambda row: count(row.calls)),
         _Field("bytes", lambda row: size(row.bytes)),
         _Field("ranks that called", lambda row: count(row.ranks)),
@@ -386,11 +391,11 @@ def _repeats(one: Analysis) -> list[Section]:
         return []
     values: list[_Field] = [
         _text("value", lambda row: row.name),
-        _Field("median", lambda row: _repeated(row).number),
-        _text("unit", lambda row: _repeated(row).unit),
-        _Field("interval", lambda row: _repeated(row).ends),
+        _Field("median", lambda row: repeated_texts(row).number),
+        _text("unit", lambda row: repeated_texts(row).unit),
+        _Field("interval", lambda row: repeated_texts(row).ends),
         _text("launches", lambda row: "; ".join(_single(x, row) for x in row.values[:8])),
-        _text("kind of interval", lambda row: _repeated(row).claim),
+        _text("kind of interval", lambda row: repeated_texts(row).claim),
     ]
     changed: list[_Field] = [
         _text("call", lambda row: row.name),
@@ -412,10 +417,19 @@ def _repeats(one: Analysis) -> list[Section]:
     ]  # fmt: skip
 
 
-def _repeated(row: RepeatedValue) -> claims.ValueTexts:
+def repeated_texts(row: RepeatedValue) -> claims.ValueTexts:
+    """Return the median of launches with the ends of its interval, or two values, and what the ends are."""
+    number, is_share = len(row.values), row.unit == "1"
     if row.interval is None:
-        return claims.number_texts(row.values[0], row.unit, share=row.unit == "1")
-    return claims.value_texts(row.interval, row.unit, share=row.unit == "1")
+        low, high = min(row.values), max(row.values)
+        estimate = Estimate(low, float(np.mean(row.values)), high, "two values", "median", number, _NO_PERIOD)
+        texts = claims.value_texts(estimate, row.unit, is_share)
+        return replace(texts, claim=TEXTS.line("two_launches", number))
+    ends_of = (row.interval.low, row.interval.middle, row.interval.high)
+    kind: Kind = "order statistics" if number >= FEW_LAUNCHES else "student"
+    estimate = Estimate(*ends_of, kind, "median", number, _NO_PERIOD)
+    texts = claims.value_texts(estimate, row.unit, is_share)
+    return replace(texts, claim=TEXTS.line("interval", number, number < FEW_LAUNCHES, bool(texts.ends)))
 
 
 def _single(value: float, row: RepeatedValue) -> str:
@@ -432,7 +446,7 @@ def definitions() -> Mapping[str, str]:
     return {term.strip(): text.strip() for term, _, text in (line.partition(" | ") for line in lines)}
 
 
-def _definitions(one: Analysis) -> Section:
+def _definitions() -> Section:
     columns = (SectionColumn("term", False), SectionColumn("definition", False))
     return Section("definitions", "Definitions", columns, tuple(definitions().items()), is_prose=True)
 

@@ -1,4 +1,4 @@
-"""The report of a profile in a terminal: the first screen, the costliest calls and sites, and with details everything."""
+"""The report of a profile in a terminal: the first screen, the costliest calls and sites, or all tables."""
 
 from __future__ import annotations
 
