@@ -1,7 +1,7 @@
 """Sums over the calls of a profile are conserved by every table."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octant.profile.categories import SYNCHRONISING, category_of, sends_data, transfers_data
@@ -47,6 +47,7 @@ def jobs(draw: st.DrawFn) -> Job:
     return made.job()
 
 
+@settings(max_examples=30)
 @given(jobs())
 def test_every_table_has_all_calls_bytes_and_times(job: Job) -> None:
     tables = (call_totals(job), site_totals(job), communicator_totals(job))
@@ -56,6 +57,7 @@ def test_every_table_has_all_calls_bytes_and_times(job: Job) -> None:
         assert np.isclose(sum(one.time_s for one in rows), job.calls["time_s"].sum())
 
 
+@settings(max_examples=30)
 @given(jobs())
 def test_shares_of_a_table_add_up_to_one(job: Job) -> None:
     expected = 1.0 if job.calls["time_s"].sum() > 0 else 0.0
@@ -63,6 +65,7 @@ def test_shares_of_a_table_add_up_to_one(job: Job) -> None:
         assert np.isclose(sum(one.share for one in rows), expected)
 
 
+@settings(max_examples=30)
 @given(jobs())
 def test_a_rank_spread_has_the_sum_of_its_table_row(job: Job) -> None:
     for call in call_totals(job):
@@ -77,6 +80,7 @@ def test_a_rank_spread_has_the_sum_of_its_table_row(job: Job) -> None:
         assert 1 - 1e-12 <= site.of_ranks.imbalance <= site.ranks * (1 + 1e-12)
 
 
+@settings(max_examples=30)
 @given(jobs())
 def test_tables_are_ordered_by_time(job: Job) -> None:
     for rows in (call_totals(job), site_totals(job), communicator_totals(job)):
@@ -84,6 +88,7 @@ def test_tables_are_ordered_by_time(job: Job) -> None:
         assert times == sorted(times, reverse=True)
 
 
+@settings(max_examples=30)
 @given(jobs())
 def test_sizes_have_all_calls_with_data_in_buckets_that_contain_their_mean(job: Job) -> None:
     rows = data_rows(job)
@@ -99,6 +104,7 @@ def test_sizes_have_all_calls_with_data_in_buckets_that_contain_their_mean(job: 
     assert all(transfers_data(one.name) for one in parts)
 
 
+@settings(max_examples=30)
 @given(jobs())
 def test_overlap_is_the_part_of_the_flight_that_was_not_waited_for(job: Job) -> None:
     found = site_overlaps(job)

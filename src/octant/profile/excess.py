@@ -22,7 +22,7 @@ from octant.profile.totals import bucket_limits, groups, is_counts_only, mpi_sec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from octant.analysis.segments import Segment
+    from octant.network.message_times import MessageTimes
     from octant.profile.job import Job
 
 _MESSAGES = {"send": 1, "receive": 1, "exchange": 2}
@@ -34,24 +34,21 @@ NOT_GIVEN = "there is no measured curve of messages between two ranks of this ma
 class MessageCurve:
     """Measured time of one message over its length, between two ranks of this machine."""
 
-    segments: tuple[Segment, ...]  # from short messages to long; never empty
-    source: str  # "run 2026-11-26-1, Open MPI 4.1.4": where the curve comes from
+    times: MessageTimes
+    shortest: float  # measured length, bytes
+    longest: float
+    source: str = ""  # "run 20261126-1, Open MPI 4.1.4": where the curve comes from
     eager_limit: int | None = None  # bytes; the longest measured message of the first protocol, if known
     rendezvous_from: int | None = None  # bytes; the shortest measured message of the next protocol, if known
     between_hosts: bool = False
 
     def seconds(self, length: float) -> float:
         """Return the time of a message; the first and the last segment are extended."""
-        segment = self.segments[0]
-        for one in self.segments[1:]:
-            if length < one.border:
-                break
-            segment = one
-        return max(0.0, segment.seconds(length))
+        return float(self.times.seconds(np.array([length]))[0])
 
     def has_length(self, length: float) -> bool:
         """Return whether a length is between the shortest and the longest measured message."""
-        return self.segments[0].first <= length <= self.segments[-1].last
+        return self.shortest <= length <= self.longest
 
 
 @dataclass(frozen=True)
