@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.report.export.sharing import cleaned
@@ -10,6 +11,7 @@ from octant.report.profile.document import document
 from octant.report.profile.first import first_screen_of
 from octant.report.profile.pictures import profile_pictures, without_pictures
 from octant.report.profile.tables import sections
+from octant.report.screen.answer import Reliability
 from octant.report.screen.sections import MAX_SHOWN
 
 if TYPE_CHECKING:
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from octant.advice.findings import Review
     from octant.profile.results import Analysis
     from octant.report.page.html import Clean
+    from octant.report.screen.first_screen import RunReport
+
+GRADES = ("reliable", "note", "limited", "not measurable", "wrong")
+"""Grades of reliability, the best first."""
 
 
 def write(analysis: Analysis, path: Path, review: Review | None = None, run: str = "", clean: Clean = str) -> Path:
@@ -47,4 +53,26 @@ def render(analysis: Analysis, review: Review | None = None, run: str = "", clea
     return html.render(
         "profile.html.jinja", data, clean=clean, first=first_screen_of(analysis, review), pictures=pictures,
         sections=without_pictures(tables, pictures), most=MAX_SHOWN, run=run,
+    )  # fmt: skip
+
+
+def with_profile(report: RunReport, analysis: Analysis, review: Review | None = None) -> RunReport:
+    """Return the report of a run with the first screen, the pictures and the tables of its profile.
+
+    Args:
+        review: the findings about the run.
+    """
+    tables = sections(analysis)
+    pictures = profile_pictures(analysis, tables)
+    mine, own = first_screen_of(analysis, review), report.first
+    worst = max(mine.reliability, own.reliability, key=lambda one: GRADES.index(one.grade))
+    text = mine.reliability.text if worst is mine.reliability else f"{mine.reliability.text} {own.reliability.text}"
+    rows = (*mine.reliability.rows, *(row for row in own.reliability.rows if row.what != "Launches"))
+    first = replace(
+        mine, reliability=Reliability(worst.grade, text, rows), identity=own.identity, incomplete=own.incomplete,
+        absent=tuple(dict.fromkeys((*own.absent, *mine.absent))),
+    )  # fmt: skip
+    return replace(
+        report, first=first, pictures=(*pictures, *report.pictures), sections=without_pictures(tables, pictures),
+        documents={"profile": document(analysis)},
     )  # fmt: skip

@@ -28,14 +28,15 @@ from octant.report.charts.picture import (
 )
 from octant.report.plain import clean
 from octant.report.profile.tables import count, seconds, site_text, size, size_range
-from octant.report.screen.sections import Section, shortened
+from octant.report.screen.sections import Section
 from octant.report.sentences import Sentences
+from octant.report.tables.section_text import shortened
 
 MAX_CALLS, MAX_SITES, MAX_ROWS = 3, 8, 96
 """Calls with a colour of their own; sites with a bar; rows and columns of a drawn matrix."""
 DECADE = 10
 """If the largest value of a matrix is this many times the smallest, its shades are logarithmic."""
-SHOWN_TWICE = ("sites",)
+SHOWN_TWICE = ("mpi-sites",)
 """Tables that are shown in addition to their picture."""
 _REST, _OUTSIDE = "other MPI calls", "outside MPI"
 _TEXTS = Sentences("octant.report.profile", "pictures")
@@ -45,10 +46,10 @@ def profile_pictures(one: Analysis, tables: Sequence[Section]) -> tuple[Picture,
     """Return the pictures for which the profile has numbers.
 
     Args:
-        tables: of the profile; the numbers of a picture `profile-ID` are the rows of the table `ID`.
+        tables: of the profile; the numbers of a picture are the rows of the table with its id.
     """
     found = (_ranks(one), _sites(one), _sizes(one), _matrix(one.matrix), _regions(one))
-    by_name = {f"profile-{table.id}": table for table in tables if table.rows}
+    by_name = {f"{table.id}-picture": table for table in tables if table.rows}
     return tuple(_with_numbers(picture, by_name.get(picture.id)) for picture in found if picture is not None)
 
 
@@ -61,7 +62,7 @@ def _with_numbers(picture: Picture, table: Section | None) -> Picture:
 def without_pictures(tables: Sequence[Section], pictures: Sequence[Picture]) -> tuple[Section, ...]:
     """Return the tables that are not the numbers of a small picture."""
     drawn = {picture.id for picture in pictures}
-    return tuple(one for one in tables if one.id in SHOWN_TWICE or f"profile-{one.id}" not in drawn)
+    return tuple(one for one in tables if one.id in SHOWN_TWICE or f"{one.id}-picture" not in drawn)
 
 
 def _stack(name: str, values: Sequence[float], role: Role, labels: Sequence[str] = ()) -> ChartSeries:
@@ -94,7 +95,7 @@ def _ranks(one: Analysis) -> Picture | None:
     ]
     axis = Axis("time", False, even_ticks(max(rank.elapsed_s for rank in kept), si_ticks("s")), "s")
     return Picture(
-        "profile-times", "Time of each rank",
+        "mpi-times-picture", "Time of each rank",
         _TEXTS.line("ranks", len(kept), len(one.ranks), any(rank.threads > 1 for rank in kept)),
         (Panel(axis, places_axis("rank", [str(rank.rank) for rank in kept]), tuple(series)),),
         ("rank", *map(clean, parts), "elapsed"),
@@ -124,7 +125,7 @@ def _sites(one: Analysis) -> Picture | None:
         series.append(_stack("waiting for the latest rank (inferred)", waiting, "series-2", [""] * len(kept)))
     axis = Axis("time, sum of ranks", False, even_ticks(kept[0].time_s, si_ticks("s")), "s")
     return Picture(
-        "profile-sites", "Costliest call sites", _TEXTS.line("sites", len(kept), len(one.sites), any(waiting)),
+        "mpi-sites-picture", "Costliest call sites", _TEXTS.line("sites", len(kept), len(one.sites), any(waiting)),
         (Panel(axis, places_axis("", labels), tuple(series)),),
         (), (), width=564,
     )  # fmt: skip
@@ -144,7 +145,7 @@ def _sizes(one: Analysis) -> Picture | None:
     title, unit = ("Bytes", "B") if one.is_counts_only else ("Time, sum of ranks", "s")
     panels = (_bars(axis, "Calls", "1", middles, calls), _bars(axis, title, unit, middles, second))
     return Picture(
-        "profile-sizes", "Message sizes", _TEXTS.line("sizes", _largest(one.sizes)), panels, (), (), width=564
+        "mpi-sizes-picture", "Message sizes", _TEXTS.line("sizes", _largest(one.sizes)), panels, (), (), width=564
     )
 
 
@@ -197,7 +198,7 @@ def _matrix(matrix: CommunicationMatrix | None) -> Picture | None:
     caption = _TEXTS.line("matrix", unit, block, high >= DECADE * low, size(int(matrix.bytes.sum())),
                           count(int(matrix.messages.sum())))  # fmt: skip
     panel = Panel(across, up, (squares,), height=1.5)
-    return Picture("profile-pairs", "Messages between ranks", caption, (panel,), (), (), width=564)
+    return Picture("mpi-pairs-picture", "Messages between ranks", caption, (panel,), (), (), width=564)
 
 
 def _summed(values: np.ndarray, step: int) -> np.ndarray:
@@ -227,7 +228,7 @@ def _regions(one: Analysis) -> Picture | None:
     most = max(region.time_s.mean for region in kept)
     axis = Axis("time, mean of ranks", False, even_ticks(most, si_ticks("s")), "s")
     return Picture(
-        "profile-regions", "Regions", _TEXTS.line("regions", len(kept), len(one.regions)),
+        "mpi-regions-picture", "Regions", _TEXTS.line("regions", len(kept), len(one.regions)),
         (Panel(axis, places_axis("", names), series),),
         (), (), width=564,
     )  # fmt: skip

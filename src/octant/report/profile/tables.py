@@ -124,7 +124,7 @@ def _section(
     filled = [i for i, field in enumerate(kept) if not field.is_number or any(row[i] for row in rows)]
     columns = tuple(SectionColumn(kept[i].title, kept[i].is_number, kept[i].basis) for i in filled)
     cells = tuple(tuple(row[i] for i in filled) for row in rows)
-    return Section(name, title, columns, cells, total=len(every), **more)
+    return Section(f"mpi-{name}", title, columns, cells, total=len(every), **more)
 
 
 def _text(title: str, text: Callable[[Any], str]) -> _Field:
@@ -448,7 +448,7 @@ def definitions() -> Mapping[str, str]:
 
 def _definitions() -> Section:
     columns = (SectionColumn("term", False), SectionColumn("definition", False))
-    return Section("definitions", "Definitions", columns, tuple(definitions().items()), is_prose=True)
+    return Section("mpi-definitions", "Definitions", columns, tuple(definitions().items()), is_prose=True)
 
 
 def overlap_of(rows: Sequence[SiteOverlap]) -> float | None:

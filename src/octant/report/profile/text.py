@@ -8,17 +8,14 @@ from octant.report import claims
 from octant.report.plain import clean_lines
 from octant.report.profile.first import first_screen_of
 from octant.report.profile.tables import sections
-from octant.report.screen.sections import sections_lines
 from octant.report.screen.text import screen_lines
+from octant.report.tables.section_text import MAX_LINES, sections_lines
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from octant.advice.findings import Review
     from octant.profile.results import Analysis
-
-MAX_LINES = 40
-"""Lines of the report without details; a narrow terminal may need more for the first screen alone."""
 
 
 def report_text(
