@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def profile_program(program: ProgramWords, options: ProfileOptions) -> None:
     """
     from octant.store import Repeats, open_store
 
-    request, title = _checked_request(program, options)
+    request, title = checked_request(program, options)
     to = open_store(options.store)
     run = _create(to, title, request)
     to.decide_repeats(run, Repeats(options.repeats))
@@ -73,13 +74,18 @@ def profile_program(program: ProgramWords, options: ProfileOptions) -> None:
         run = _measure(to, to.read(run.id), options, ends)
     except KeyboardInterrupt:
         typer.echo(f"\noctant: stopped; the run is {run.id}", err=True)
-        _show_if_any(to.read(run.id), options)
+        show_if_any(to.read(run.id), options)
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
-    _show_if_any(run, options)
+    try:
+        show_if_any(run, options)
+    except Refusal as refusal:
+        typer.echo(f"octant: {refusal}", err=True)
+    except Exception:  # noqa: BLE001 - the program's exit status is returned, whatever happens to its table
+        traceback.print_exc()
     _end(run, ends)
 
 
-def _checked_request(program: ProgramWords, options: ProfileOptions) -> tuple[Request, str]:
+def checked_request(program: ProgramWords, options: ProfileOptions) -> tuple[Request, str]:
     """Return the request and the title of its run.
 
     Raises:
@@ -190,9 +196,8 @@ def why_no_profile(run: StoredRun) -> str:
     return "its launches were not profiled; try octant profile -- COMMAND"
 
 
-def _show_if_any(run: StoredRun, options: ProfileOptions) -> None:
+def show_if_any(run: StoredRun, options: ProfileOptions) -> None:
     """Print the profile of a run on standard error and write its page, if there is one."""
-    from octant.profile.analysis import analyse
     from octant.report.profile import page
     from octant.report.profile.text import report_text
 

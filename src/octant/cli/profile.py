@@ -90,7 +90,8 @@ def profile(
     The program needs no change: octant profile -- mpiexec -n 8 ./app. It keeps its standard streams and its exit
     status; the table goes to standard error.
     """
-    from octant.cli._profile import ProfileOptions, measure_cost, profile_program
+    from octant.cli._profile import ProfileOptions, profile_program
+    from octant.cli._profile_cost import measure_cost
     from octant.program import ProgramProfile
     from octant.runs.command_line import LaunchTarget
 

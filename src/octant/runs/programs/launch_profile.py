@@ -53,10 +53,8 @@ def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> Lau
     merged = merge(paths, planned.ranks or None)
     job = replace(merged, problems=(*merged.problems, *problems))
     path = scratch / "merged.profile"
-    write_container(job, path)
-    return LaunchProfile(
-        path, tuple(results(job)), tuple(series(job)), region_seconds(job), _incomplete_text(job)
-    )
+    path.write_bytes(write_container(job))
+    return LaunchProfile(path, tuple(results(job)), tuple(series(job)), region_seconds(job), _incomplete_text(job))
 
 
 def region_seconds(job: Job) -> dict[str, float]:
