@@ -31,7 +31,7 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
                 "--value",
                 metavar="NAME=REGEX",
                 help="Read a number from the output: group 1 of the last match (repeatable). Also "
-                "NAME[UNIT,lower,FILE]=REGEX and NAME=json:PATH.",
+                "NAME[UNIT,lower,FILE]=REGEX, NAME=json:PATH and region:NAME (MPI profile).",
             ),
         ],
         None,
