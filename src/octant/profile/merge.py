@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from octant.untrusted import read_bytes
 
 MAX_FILE_BYTES = 1 << 30
 """Maximum size of one process file, or of the packed ones of a node."""
-_FAN_IN = 16
+_FAN_IN = 64
 _SHOWN_RANKS = 8
 _OFFSET_BITS = 48  # of a call site in its module; more bits than addresses of processes have
 
@@ -141,11 +141,27 @@ def _part(processes: Sequence[ProcessTables], rates: Sequence[float]) -> _Part:
         calls.append((mine, sites))
         peers.append(of_peers)
         times.append(of_regions)
-    merged = np.concatenate([mine for mine, _ in calls])
+    merged = _join([mine for mine, _ in calls], CALLS)
     keys, merged["site"] = np.unique(np.concatenate([sites for _, sites in calls]), return_inverse=True)
     return _Part(
-        tuple(found), tuple(modules), keys, communicators, regions, merged, np.concatenate(peers), np.concatenate(times)
+        tuple(found),
+        tuple(modules),
+        keys,
+        communicators,
+        regions,
+        merged,
+        _join(peers, PEERS),
+        _join(times, REGION_TIMES),
     )
+
+
+def _join(arrays: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
+    """Return arrays of structures as one; numpy would copy field by field."""
+    if len(arrays) == 1:
+        return arrays[0]
+    as_bytes = [np.ascontiguousarray(one).view(np.uint8) for one in arrays if len(one)]
+    joined: np.ndarray = np.concatenate([np.zeros(0, np.uint8), *as_bytes]).view(kind)
+    return joined
 
 
 class _Numbers(NamedTuple):
@@ -208,7 +224,7 @@ def _add_modules(one: ProcessTables, known: dict[tuple[str, str], int]) -> np.nd
 
 def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarray, np.ndarray]:
     """Return the calls of a process without their sites, and the sites: module << _OFFSET_BITS | offset."""
-    entries = np.concatenate([np.zeros(0, layout.ENTRY), *(thread.entries for thread in one.threads)])
+    entries = _join([thread.entries for thread in one.threads], layout.ENTRY)
     clock = one.header["clock_ticks"]
     key, count = entries["key"], len(entries)
     found = np.zeros(count + len(one.lost), CALLS)
@@ -218,17 +234,23 @@ def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarr
     found["communicator"][:count] = numbers.communicators[((key >> 32) & 0xFFFF).astype(np.intp)]
     found["region"][:count] = numbers.regions[(key >> 48).astype(np.intp)]
     found["calls"][:count], found["bytes"][:count] = entries["calls"], entries["bytes"]
-    found["time_s"][:count] = np.maximum(0.0, entries["ticks"] - entries["calls"] * clock) / rate
-    found["waited_s"][:count] = entries["waited"] / rate
-    found["in_flight_s"][:count] = entries["in_flight"] / rate
+    found["time_s"][:count] = _seconds(entries["ticks"] - entries["calls"] * clock, rate)
+    found["waited_s"][:count] = _seconds(entries["waited"], rate)
+    found["in_flight_s"][:count] = _seconds(entries["in_flight"], rate)
     for name, ticks in (("min_s", entries["min_ticks"]), ("max_s", entries["max_ticks"])):
         valid = (entries["ticks"] > 0) & (ticks >= 0) & (ticks < 1e19)  # not of calls that are only counted
-        found[name][:count] = np.maximum(0.0, np.where(valid, ticks, 0.0) - clock) / rate
+        found[name][:count] = _seconds(np.where(valid, ticks, 0.0) - clock, rate)
     if len(one.lost):
         rest, total = found[count:], one.lost["total"]
         rest["call"], rest["calls"], rest["communicator"] = one.lost["call"], total["calls"], numbers.communicators[-1]
-        rest["time_s"] = np.maximum(0.0, total["ticks"] - total["calls"] * clock) / rate
+        rest["time_s"] = _seconds(total["ticks"] - total["calls"] * clock, rate)
     return found, np.append(_sites(one, entries["site"], numbers.modules), np.zeros(len(one.lost), np.uint64))
+
+
+def _seconds(ticks: np.ndarray, rate: float) -> np.ndarray:
+    """Return times, not below zero, as single-precision values: containers then need four bytes for each."""
+    found: np.ndarray = (np.maximum(0.0, ticks) / rate).astype(np.float32)
+    return found
 
 
 def _sites(one: ProcessTables, addresses: np.ndarray, modules: np.ndarray) -> np.ndarray:
@@ -246,7 +268,7 @@ def _sites(one: ProcessTables, addresses: np.ndarray, modules: np.ndarray) -> np
 
 def _peers(one: ProcessTables) -> np.ndarray:
     """Return the messages of a process by peer and kind, of all its threads together."""
-    peers = np.concatenate([np.zeros(0, layout.PEER), *(thread.peers for thread in one.threads)])
+    peers = _join([thread.peers for thread in one.threads], layout.PEER)
     ranks = (peers["key"] >> 8).astype(np.int64) - 1
     limit = one.header["ranks"] or MAX_RANKS
     ranks = np.where((ranks >= 0) & (ranks < limit), ranks, -1)
@@ -331,9 +353,9 @@ def _combine(parts: Sequence[_Part]) -> _Part:
     regions: dict[tuple[str, ...], _Place] = {}
     modules: dict[tuple[str, str], int] = {}
     keys, first = [], 0
-    calls = np.concatenate([part.calls for part in parts])
-    peers = np.concatenate([part.peers for part in parts])
-    times = np.concatenate([part.region_times for part in parts])
+    calls = _join([part.calls for part in parts], CALLS)
+    peers = _join([part.peers for part in parts], PEERS)
+    times = _join([part.region_times for part in parts], REGION_TIMES)
     row = peer_row = time_row = 0
     sites_before = 0
     for part in parts:
@@ -398,7 +420,7 @@ def _job(part: _Part | None, ranks: int | None, problems: list[str]) -> Job:
     times["region"] = region_of[times["region"]]
     processes = tuple(replace(part.processes[number].process, rank=kept[number]) for number in order)
     whole = np.array([(one.rank, 0, 1, one.elapsed_s, one.mpi_s) for one in processes], REGION_TIMES)
-    times = np.concatenate([whole, times])
+    times = _join([whole, times], REGION_TIMES)
     first = part.processes[order[0]] if order else None
     present = {one.rank for one in processes}
     return Job(
