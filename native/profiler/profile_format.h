@@ -112,7 +112,9 @@ struct octant_entry {
     float min_ticks, max_ticks;  // of one call
 };
 
-// key: call | bucket << 16 | communicator << 32 | region << 48. Bucket 0: no bytes; b: 2^(b-1) ≤ bytes < 2^b.
+// key: call | bucket << 16 | communicator << 32 | region << 48. Bucket 0: no bytes; b: 2^(b-1) ≤ bytes < 2^b. For
+// receives and transfers that a Wait or Test call completes, it is the bucket of the posted size.
+enum { octant_no_communicator = 0xffff };  // of calls without communicator, window or file: Wait, Test
 
 enum octant_peer_kind { octant_sent = 0, octant_received = 1, octant_put = 2, octant_got = 3 };
 
