@@ -14,6 +14,10 @@ struct octant_interface octant_interface = {.handle_mask = UINTPTR_MAX,
                                             .handle_bytes = sizeof(uintptr_t),
                                             .status_bytes = octant_status_bytes_max,
                                             .world = UINTPTR_MAX};
+char const* const octant_call_names[octant_large] = {
+#define OCTANT_CALL(number, name, arguments, timed) [number] = "MPI_" #name,
+#include "calls.inc"
+};
 void* octant_functions[octant_max_calls];
 struct octant_type_size octant_type_table[octant_type_sizes];
 
@@ -163,13 +167,11 @@ void* octant_own_function(char const* name) { return octant_find_symbol(name); }
 
 void* octant_find_function(int call) {
     octant_select_interface();
-    char const* const name = octant_call_names[call];
+    char profiling[128];
+    char const* const name = profiling + 1;
+    snprintf(profiling, sizeof profiling, "P%s%s", octant_call_names[call % octant_large], call >= octant_large ? "_c" : "");
     void* function = octant_find_symbol(name);
-    if (function == NULL) {  // a library with profiling names only
-        char profiling[128];
-        snprintf(profiling, sizeof profiling, "P%s", name);
-        function = octant_find_symbol(profiling);
-    }
+    if (function == NULL) function = octant_find_symbol(profiling);  // a library with profiling names only
     if (function == NULL) {
         fprintf(stderr, "octant-profiler: the MPI library has no function %s", name);
         end_process("", "use a newer version of the library");

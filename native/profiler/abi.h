@@ -29,9 +29,10 @@ struct octant_interface {
 };
 extern struct octant_interface octant_interface;
 
-// Defined by the file that includes calls.inc: "MPI_Send", by identifier; null after the last call.
-extern char const* const octant_call_names[octant_max_calls];
+// Added to the number of a call, it denotes the function of the large-count variant: MPI_Send_c.
+enum { octant_large = 512 };
 
+extern char const* const octant_call_names[octant_large];  // "MPI_Send", by number (calls.inc); null: no such number
 extern void* octant_functions[octant_max_calls];
 void* octant_find_function(int call);
 

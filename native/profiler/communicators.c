@@ -1,4 +1,5 @@
 // Numbers and identities of communicators, windows and files, and the ranks in MPI_COMM_WORLD of their members.
+#define _GNU_SOURCE
 #include "profiler.h"
 
 #include <pthread.h>
@@ -174,10 +175,10 @@ static int reserve_entry(uint32_t kind, uint64_t group_digest) {
 }
 
 // Other communicators of the same group share its array.
-static int* share_ranks(int number, uint64_t group_digest, int* ranks, int size) {
+static int* share_ranks(uint64_t group_digest, int* ranks, int size) {
     for (int other = 0; other < (int)octant_profile->communicators; ++other) {
         struct group const* const group = &groups[other];
-        if (other == number || group->world_ranks == NULL || group->translated != size) continue;
+        if (group->world_ranks == NULL || group->translated != size) continue;
         if (octant_communicator_table[other].digest != group_digest) continue;
         if (memcmp(group->world_ranks, ranks, sizeof(int) * (size_t)size) != 0) continue;
         free(ranks);
@@ -200,7 +201,7 @@ static int fill_entry(uint32_t kind, int parent, int size, int rank, int* peers,
         free(peers);
         ranks = NULL;
     } else {
-        ranks = share_ranks(number, group_digest, peers, members);
+        ranks = share_ranks(group_digest, peers, members);
     }
     group->members = members;
     group->translated = members;
