@@ -37,6 +37,7 @@ enum octant_flag {
     octant_flag_lost_slab = 8,     // there was no room for the table of a thread
     octant_flag_mpi_threads = 16,  // MPI_THREAD_MULTIPLE was provided
     octant_flag_no_rank = 32,      // `rank` comes from the launcher's variables, not from MPI_COMM_WORLD
+    octant_flag_spawned = 64,      // by MPI_Comm_spawn: `rank` is in another MPI_COMM_WORLD than that of the first processes
 };
 
 struct octant_header {
