@@ -14,11 +14,7 @@ struct octant_interface octant_interface = {.handle_mask = UINTPTR_MAX,
                                             .handle_bytes = sizeof(uintptr_t),
                                             .status_bytes = octant_status_bytes_max,
                                             .world = UINTPTR_MAX};
-char const* const octant_call_names[octant_large] = {
-#define OCTANT_CALL(number, name, arguments, timed) [number] = "MPI_" #name,
-#include "calls.inc"
-};
-void* octant_functions[octant_max_calls];
+void* octant_function_addresses[octant_functions];
 struct octant_type_size octant_type_table[octant_type_sizes];
 
 static pthread_once_t selected = PTHREAD_ONCE_INIT;
@@ -165,18 +161,18 @@ void octant_select_interface(void) { pthread_once(&selected, select_interface); 
 
 void* octant_own_function(char const* name) { return octant_find_symbol(name); }
 
-void* octant_find_function(int call) {
+void* octant_find_function(int number) {
     octant_select_interface();
     char profiling[128];
     char const* const name = profiling + 1;
-    snprintf(profiling, sizeof profiling, "P%s%s", octant_call_names[call % octant_large], call >= octant_large ? "_c" : "");
+    snprintf(profiling, sizeof profiling, "PMPI_%s", octant_function_names[number]);
     void* function = octant_find_symbol(name);
     if (function == NULL) function = octant_find_symbol(profiling);  // a library with profiling names only
     if (function == NULL) {
         fprintf(stderr, "octant-profiler: the MPI library has no function %s", name);
         end_process("", "use a newer version of the library");
     }
-    __atomic_store_n(&octant_functions[call], function, __ATOMIC_RELEASE);
+    __atomic_store_n(&octant_function_addresses[number], function, __ATOMIC_RELEASE);
     return function;
 }
 

@@ -3,6 +3,7 @@
 // interface is selected at the first call of MPI; libmpi is not linked.
 #pragma once
 
+#include "calls.h"
 #include "profile_format.h"
 
 #include <stdbool.h>
@@ -29,18 +30,14 @@ struct octant_interface {
 };
 extern struct octant_interface octant_interface;
 
-// Added to the number of a call, it denotes the function of the large-count variant: MPI_Send_c.
-enum { octant_large = 512 };
-
-extern char const* const octant_call_names[octant_large];  // "MPI_Send", by number (calls.inc); null: no such number
-extern void* octant_functions[octant_max_calls];
-void* octant_find_function(int call);
+extern void* octant_function_addresses[octant_functions];  // by number of the function: calls.h
+void* octant_find_function(int number);
 
 // Returns the function to which a call of the program is passed on: that of the next loaded library (another tool, or
 // libmpi), else PMPI_…. Selects the interface at the first use. Ends the process with a message if there is none.
-static inline void* octant_function(int call) {
-    void* const function = __atomic_load_n(&octant_functions[call], __ATOMIC_ACQUIRE);
-    return __builtin_expect(function != NULL, 1) ? function : octant_find_function(call);
+static inline void* octant_function(int number) {
+    void* const function = __atomic_load_n(&octant_function_addresses[number], __ATOMIC_ACQUIRE);
+    return __builtin_expect(function != NULL, 1) ? function : octant_find_function(number);
 }
 void octant_select_interface(void);            // idempotent; done by octant_find_function as well
 void* octant_find_symbol(char const* name);    // in the MPI library, or in a library that is loaded after the profiler

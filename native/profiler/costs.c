@@ -39,13 +39,6 @@ static double cost(wrapper call, octant_slot first, octant_slot second) {
     return (double)shortest / calls;
 }
 
-static int find_call(char const* name) {
-    for (int call = 0; call < octant_large; ++call) {
-        if (octant_call_names[call] != NULL && strcmp(octant_call_names[call], name) == 0) return call;
-    }
-    return 0;
-}
-
 // The wrapper of this library, even if another tool or the program has a function of that name.
 static wrapper find_wrapper(char const* name) {
     Dl_info own;
@@ -62,18 +55,17 @@ void octant_measure_costs(void) {
     octant_profile->clock_ticks = (double)shortest_interval();
     wrapper const timed = find_wrapper("MPI_Barrier");
     wrapper const counted = find_wrapper("MPI_Comm_rank");
-    int const timed_call = find_call("MPI_Barrier");
-    int const counted_call = find_call("MPI_Comm_rank");
-    if (timed == NULL || counted == NULL || timed_call == 0 || counted_call == 0) return;
+    enum { timed_call = octant_call_Barrier, counted_call = octant_call_Comm_rank };
+    if (timed == NULL || counted == NULL) return;
     // A table of its own, of which only a few pages are touched.
     void* const table = mmap(NULL, sizeof(struct octant_slab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED) return;
     struct octant_thread const thread = octant_thread;
     int const enabled = octant_enabled;
-    void* const functions[] = {octant_functions[timed_call], octant_functions[counted_call]};
+    void* const functions[] = {octant_function_addresses[timed_call], octant_function_addresses[counted_call]};
     wrapper const replacement = do_nothing;
-    memcpy(&octant_functions[timed_call], &replacement, sizeof replacement);
-    memcpy(&octant_functions[counted_call], &replacement, sizeof replacement);
+    memcpy(&octant_function_addresses[timed_call], &replacement, sizeof replacement);
+    memcpy(&octant_function_addresses[counted_call], &replacement, sizeof replacement);
     octant_thread = (struct octant_thread){.slab = table};
     octant_enabled = 1;
     octant_slot const world = (octant_slot)octant_interface.world;
@@ -86,8 +78,8 @@ void octant_measure_costs(void) {
     octant_profile->timed_ticks = timed_ticks > call_ticks ? timed_ticks - call_ticks : 0;
     octant_profile->counted_ticks = counted_ticks > call_ticks ? counted_ticks - call_ticks : 0;
     octant_profile->disabled_ticks = disabled_ticks > call_ticks ? disabled_ticks - call_ticks : 0;
-    octant_functions[timed_call] = functions[0];
-    octant_functions[counted_call] = functions[1];
+    octant_function_addresses[timed_call] = functions[0];
+    octant_function_addresses[counted_call] = functions[1];
     octant_thread = thread;
     octant_enabled = enabled;
     munmap(table, sizeof(struct octant_slab));
