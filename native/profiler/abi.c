@@ -14,7 +14,11 @@ struct octant_interface octant_interface = {.handle_mask = UINTPTR_MAX,
                                             .handle_bytes = sizeof(uintptr_t),
                                             .status_bytes = octant_status_bytes_max,
                                             .world = UINTPTR_MAX};
-void* octant_function_addresses[octant_functions];
+char const* const octant_call_names[octant_large] = {
+#define OCTANT_CALL(number, name, arguments, timed) [number] = "MPI_" #name,
+#include "calls.inc"
+};
+void* octant_functions[octant_max_calls];
 struct octant_type_size octant_type_table[octant_type_sizes];
 
 static pthread_once_t selected = PTHREAD_ONCE_INIT;
@@ -165,14 +169,14 @@ void* octant_find_function(int number) {
     octant_select_interface();
     char profiling[128];
     char const* const name = profiling + 1;
-    snprintf(profiling, sizeof profiling, "PMPI_%s", octant_function_names[number]);
+    snprintf(profiling, sizeof profiling, "P%s%s", octant_call_names[number % octant_large], number >= octant_large ? "_c" : "");
     void* function = octant_find_symbol(name);
     if (function == NULL) function = octant_find_symbol(profiling);  // a library with profiling names only
     if (function == NULL) {
         fprintf(stderr, "octant-profiler: the MPI library has no function %s", name);
         end_process("", "use a newer version of the library");
     }
-    __atomic_store_n(&octant_function_addresses[number], function, __ATOMIC_RELEASE);
+    __atomic_store_n(&octant_functions[number], function, __ATOMIC_RELEASE);
     return function;
 }
 

@@ -30,13 +30,17 @@ struct octant_interface {
 };
 extern struct octant_interface octant_interface;
 
-extern void* octant_function_addresses[octant_functions];  // by number of the function: calls.h
+// Added to the number of a call, it denotes the function of the large-count variant: MPI_Send_c.
+enum { octant_large = 512 };
+
+extern char const* const octant_call_names[octant_large];  // "MPI_Send", by number (calls.inc); null: no such number
+extern void* octant_functions[octant_max_calls];
 void* octant_find_function(int number);
 
 // Returns the function to which a call of the program is passed on: that of the next loaded library (another tool, or
 // libmpi), else PMPI_…. Selects the interface at the first use. Ends the process with a message if there is none.
 static inline void* octant_function(int number) {
-    void* const function = __atomic_load_n(&octant_function_addresses[number], __ATOMIC_ACQUIRE);
+    void* const function = __atomic_load_n(&octant_functions[number], __ATOMIC_ACQUIRE);
     return __builtin_expect(function != NULL, 1) ? function : octant_find_function(number);
 }
 void octant_select_interface(void);            // idempotent; done by octant_find_function as well

@@ -62,10 +62,10 @@ void octant_measure_costs(void) {
     if (table == MAP_FAILED) return;
     struct octant_thread const thread = octant_thread;
     int const enabled = octant_enabled;
-    void* const functions[] = {octant_function_addresses[timed_call], octant_function_addresses[counted_call]};
+    void* const functions[] = {octant_functions[timed_call], octant_functions[counted_call]};
     wrapper const replacement = do_nothing;
-    memcpy(&octant_function_addresses[timed_call], &replacement, sizeof replacement);
-    memcpy(&octant_function_addresses[counted_call], &replacement, sizeof replacement);
+    memcpy(&octant_functions[timed_call], &replacement, sizeof replacement);
+    memcpy(&octant_functions[counted_call], &replacement, sizeof replacement);
     octant_thread = (struct octant_thread){.slab = table};
     octant_enabled = 1;
     octant_slot const world = (octant_slot)octant_interface.world;
@@ -78,8 +78,8 @@ void octant_measure_costs(void) {
     octant_profile->timed_ticks = timed_ticks > call_ticks ? timed_ticks - call_ticks : 0;
     octant_profile->counted_ticks = counted_ticks > call_ticks ? counted_ticks - call_ticks : 0;
     octant_profile->disabled_ticks = disabled_ticks > call_ticks ? disabled_ticks - call_ticks : 0;
-    octant_function_addresses[timed_call] = functions[0];
-    octant_function_addresses[counted_call] = functions[1];
+    octant_functions[timed_call] = functions[0];
+    octant_functions[counted_call] = functions[1];
     octant_thread = thread;
     octant_enabled = enabled;
     munmap(table, sizeof(struct octant_slab));
