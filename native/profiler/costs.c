@@ -1,6 +1,6 @@
 // Cost of recording on this host: calls of the profiler's own wrappers, with a function that does nothing in place of MPI's.
 #define _GNU_SOURCE
-#include "profiler.h"
+#include "record.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -74,6 +74,7 @@ void octant_measure_costs(void) {
     double const timed_ticks = cost(timed, world, 0);
     double const counted_ticks = cost(counted, world, 0);
     octant_enabled = 0;
+    octant_recording.is_started = 1;
     double const disabled_ticks = cost(timed, world, 0);
     octant_profile->timed_ticks = timed_ticks > call_ticks ? timed_ticks - call_ticks : 0;
     octant_profile->counted_ticks = counted_ticks > call_ticks ? counted_ticks - call_ticks : 0;
@@ -82,5 +83,6 @@ void octant_measure_costs(void) {
     octant_functions[counted_call] = functions[1];
     octant_thread = thread;
     octant_enabled = enabled;
+    octant_recording.is_started = 0;
     munmap(table, sizeof(struct octant_slab));
 }
