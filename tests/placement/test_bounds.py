@@ -63,7 +63,7 @@ def test_lines_without_a_number_of_ranks_are_drawn_with_those_that_fit() -> None
     ("machine", "request_"),
     [
         ("numa:1000 core:2 pu:1", "1000x1"),
-        ("pack:2 core:4096 pu:1", "8192x1,order=scatter"),
+        ("pack:2 core:2048 pu:1", "4096x1,order=scatter"),
         ("numa:1024 core:2 pu:1", "1024x1,unit=numa,order=scatter"),
         ("core:2 pu:1", f"{MAX_NODE_THREADS}x1,oversubscribe=yes"),
     ],
