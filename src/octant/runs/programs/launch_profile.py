@@ -60,8 +60,8 @@ def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> Lau
 def region_seconds(job: Job) -> dict[str, float]:
     """Return the time of each region, by its name and by the names on its path, joined by `/`.
 
-    It is the time of the rank that spends most time in it. A region that occurs at several places has their sum; a visit
-    inside another visit of the same name counts once.
+    It is the time of the rank that spends most time in it. A region that occurs at several places has their sum; a
+    visit inside another visit of the same name counts once.
     """
     times: dict[str, np.ndarray] = {}
     seconds = np.zeros((max((one.rank for one in job.processes), default=0) + 1, len(job.regions)))
