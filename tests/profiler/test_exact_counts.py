@@ -47,7 +47,8 @@ class Profiles:
             words = [self._programs.find(library, source, binding)]
         folder = self._folder / re.sub(r"\W", "", f"{library.name}-{source}-{binding}")
         ranks = library.most_ranks if source == "calls.c" else 2
-        run = run_program(library, folder, words, profiler=self._profiler, ranks=ranks)
+        variables = library.of_mpi4py if source.endswith(".py") else None
+        run = run_program(library, folder, words, profiler=self._profiler, ranks=ranks, environment=variables)
         assert run.code == (3 if source.endswith(".py") else 0), run.stderr
         assert run.stdout in (b"done\n", b"")
         job = run.job()
@@ -189,7 +190,7 @@ def test_fortran(profile: Profiles, library: MpiLibrary, binding: str) -> None:
 
 def test_mpi4py(profile: Profiles, library: MpiLibrary) -> None:
     pytest.importorskip("mpi4py", reason="mpi4py is not installed here")
-    if library.name == "MPICH 4":
+    if library.of_mpi4py is None:
         pytest.skip("Debian's MPICH 4 has another file name than the one that mpi4py of PyPI is linked to")
     job, truth = profile(library, "with_mpi4py.py")
     names = {row["call"] for _, row in truth.rows if "call" in row}

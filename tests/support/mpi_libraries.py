@@ -23,6 +23,7 @@ class MpiLibrary:
     launcher: tuple[str, ...]  # before -n
     fortran: str = ""  # "": it has no Fortran bindings here
     environment: Mapping[str, str] = field(default_factory=dict)
+    of_mpi4py: Mapping[str, str] | None = field(default_factory=dict)  # variables; `None`: it cannot be used
     large_counts: bool = True  # and sessions, partitioned communication: MPI 4.0
     most_ranks: int = 2  # that poll without giving up the core
     install: str = INSTALL_DEBIAN
@@ -52,9 +53,10 @@ LIBRARIES: Sequence[MpiLibrary] = (
         str(_OURS / "mpicc_abi"),  # the programs are those of MPICH 5
         (str(INTEL / "bin" / "mpiexec"),),
         environment={"LD_LIBRARY_PATH": str(INTEL / "lib"), "I_MPI_FABRICS": "shm", "I_MPI_ROOT": str(INTEL)},
+        of_mpi4py={"MPI4PY_MPIABI": "mpich"},  # libmpi.so.12 of LD_LIBRARY_PATH
         install="run `make intel`",
     ),
-    MpiLibrary("MPICH 4", "MPICH", "mpicc.mpich", ("mpiexec.mpich",), "mpifort.mpich"),
+    MpiLibrary("MPICH 4", "MPICH", "mpicc.mpich", ("mpiexec.mpich",), "mpifort.mpich", of_mpi4py=None),
     MpiLibrary(
         "Open MPI 4",
         "Open MPI",
@@ -62,6 +64,7 @@ LIBRARIES: Sequence[MpiLibrary] = (
         ("mpirun.openmpi", "--oversubscribe"),
         "mpifort.openmpi",
         environment={**_ROOT_MAY, "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"},
+        of_mpi4py={"MPI4PY_MPIABI": "openmpi"},
         large_counts=False,
         most_ranks=4,
     ),

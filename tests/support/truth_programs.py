@@ -1,7 +1,6 @@
 """Programs that know their own profile: compiled once, started with the profiler, and compared with what it recorded."""
 
 import json
-import os
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -216,9 +215,3 @@ def differences(expected: Calls, found: Calls, wanted: Mapping[int, str] | None 
         if expected[key] != found[key] and all(key[at] == value for at, value in select.items())
     ]
 
-
-def compile_shared(source: str, target: Path, *options: str) -> Path:
-    """Compile C text into a shared library."""
-    command = ["cc", "-shared", "-fPIC", "-O1", "-xc", "-", "-o", str(target), *options]
-    subprocess.run(command, input=source, text=True, check=True, env={**os.environ, "LC_ALL": "C"})
-    return target
