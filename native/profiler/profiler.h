@@ -12,13 +12,20 @@
 // lifetime.c: the file of this process. It exists only if the environment variable OCTANT_PROFILE names a folder for it
 // and MPI was called; a child of fork() records nothing.
 extern struct octant_header* octant_profile;                 // null: nothing is recorded
+extern struct octant_total* octant_total_table;              // by number of the call
 extern struct octant_communicator* octant_communicator_table;
 extern struct octant_region* octant_region_table;
-struct octant_slab* octant_new_slab(void);                   // null: no room
-void octant_first_call(void);                                // opens the file; called once, before anything is recorded
+extern struct octant_module* octant_module_table;
+struct octant_slab* octant_new_slab(void);                   // null: no room; also counts the threads
+void octant_first_call(void);                                // opens the file before anything is recorded; idempotent
 void octant_initialized(void);                               // MPI_Init or MPI_Session_init has returned
 void octant_finalizing(void);                                // MPI_Finalize is entered: writes clocks and resources
+void octant_session_finalizing(void);                        // MPI_Session_finalize is entered
+void octant_note_module(uint64_t address);                   // modules.c
+void octant_measure_costs(void);                             // costs.c
 void octant_note_site(uint64_t site);                        // a new call site: is its module known?
+void octant_set_recording(bool is_on);                       // by the program; octant_enabled is also 0 after the end
+extern bool octant_costs_unknown;                            // the costs of recording are being measured
 
 // table.c: what a thread records.
 struct octant_thread {
@@ -36,3 +43,4 @@ uint64_t octant_clock(void);
 int octant_region_begin(char const* name);
 void octant_region_end(void);
 void octant_pcontrol(int level);
+void octant_end_regions(void);  // those of this thread, at the end of MPI
