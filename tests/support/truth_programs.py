@@ -5,13 +5,13 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mpi_libraries import MpiLibrary, clean_environment
-from octant.profile.job import Job
-from octant.profile.merge import read_job
+from octant.profile.job import Job, Site
+from octant.profile.merge import merge
 from paths import ROOT
 
 PROGRAMS = ROOT / "tests" / "profiler" / "programs"
@@ -63,6 +63,19 @@ class TruthPrograms:
         self._pool.shutdown(cancel_futures=True)
 
 
+def with_lines(job: Job) -> Job:
+    """Return the job with function, file and line of each site, by one run of addr2line for each module."""
+    found: dict[tuple[str, int], Site] = {}
+    for module in {site.module for site in job.sites if site.module}:
+        offsets = sorted({site.offset for site in job.sites if site.module == module})
+        command = ["addr2line", "-f", "-e", module, *(hex(offset - 1) for offset in offsets)]
+        lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+        for offset, function, place in zip(offsets, lines[::2], lines[1::2], strict=False):
+            file, _, line = place.split(" ")[0].rpartition(":")
+            found[module, offset] = Site(module, offset, function, file, int(line) if line.isdigit() else 0)
+    return replace(job, sites=tuple(found.get((site.module, site.offset), site) for site in job.sites))
+
+
 @dataclass(frozen=True)
 class ProgramRun:
     """One run of a program, and the folders with what it knows and what was recorded."""
@@ -80,7 +93,7 @@ class ProgramRun:
 
     def job(self) -> Job:
         """Return the profile."""
-        return read_job(sorted(path for path in self.profile.iterdir() if path.is_file()))
+        return with_lines(merge(path for path in self.profile.iterdir() if path.is_file()))
 
 
 def run_program(
