@@ -31,7 +31,9 @@ WITH_OWN_PART = "alltoall"
 """The kernel counts what leaves the rank; the profile also what it sends to itself."""
 
 
-def run_steps(kernels: Path, profiler: Path, folder: Path, words: list[str], steps: int) -> tuple[Counter[str], int, int]:
+def run_steps(
+    kernels: Path, profiler: Path, folder: Path, words: list[str], steps: int
+) -> tuple[Counter[str], int, int]:
     """Run so many steps, and return bytes by call, messages, and the bytes that the kernel counts in one step."""
     knobs = [*words[1:], "seconds=20", f"samples={steps}", f"least={steps}", "--output", str(folder / "records.jsonl")]
     program = kernels / program_name(words[0])

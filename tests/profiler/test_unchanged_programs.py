@@ -92,7 +92,9 @@ def test_programs_without_mpi_leave_no_file(programs: TruthPrograms, pair: Pair,
     bare, profiled = pair(FIRST, ["sh", "-c", "echo a shell; exit 4"])
     assert profiled.seen == bare.seen
     static = tmp_path / "static"
-    source = '#include <stdio.h>\nint MPI_Init(void) { return 5; }\nint main(void) { puts("static"); return MPI_Init(); }\n'
+    source = (
+        '#include <stdio.h>\nint MPI_Init(void) { return 5; }\nint main(void) { puts("static"); return MPI_Init(); }\n'
+    )
     for option in ("-static", "-rdynamic"):  # neither calls our functions: the second has its own
         command = ["cc", option, "-xc", "-", "-o", str(static)]
         if subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode:
@@ -125,10 +127,10 @@ def test_two_tools_see_all_calls(
     tool = tmp_path / "tool.so"
     command = [library.compiler, "-shared", "-fPIC", "-O1", str(PROGRAMS / "tool.c"), "-o", str(tool)]
     subprocess.run(command, check=True, capture_output=True)
-    words = [programs.find(library, "life.c"), "finalize"]
+    words: list[str | Path] = [programs.find(library, "life.c"), "finalize"]
     bare = run_program(library, tmp_path / "bare", words, profiler=None, preload=[tool])
-    options = {"preload": [tool]} if order == "first" else {"environment": {"LD_PRELOAD": f"{profiler}:{tool}"}}
-    profiled = run_program(library, tmp_path / "both", words, profiler=profiler, **options)  # type: ignore[arg-type]
+    before, after = ([tool], []) if order == "first" else ([], [tool])
+    profiled = run_program(library, tmp_path / "both", words, profiler=profiler, preload=before, preload_after=after)
     assert masked(profiled) == masked(bare)
     assert b"tool: 10 0\n" in profiled.stderr
     job = profiled.job()
@@ -137,7 +139,7 @@ def test_two_tools_see_all_calls(
 
 @pytest.mark.parametrize("size", ["4k", "256k", "2m"])
 def test_full_disk(programs: TruthPrograms, profiler: Path, tmp_path: Path, size: str) -> None:
-    words = [programs.find(FIRST, "calls.c"), "blocking", "sites", "communicators"]
+    words: list[str | Path] = [programs.find(FIRST, "calls.c"), "blocking", "sites", "communicators"]
     bare = run_program(FIRST, tmp_path / "bare", words, profiler=None, ranks=2)
     try:
         with tmpfs(f"size={size}") as disk:
@@ -154,22 +156,24 @@ def test_full_disk(programs: TruthPrograms, profiler: Path, tmp_path: Path, size
 def test_folders_that_cannot_be_written(
     programs: TruthPrograms, pair: Pair, profiler: Path, tmp_path: Path, folder: str
 ) -> None:
-    words = [programs.find(FIRST, "life.c"), "finalize"]
+    words: list[str | Path] = [programs.find(FIRST, "life.c"), "finalize"]
     bare, profiled = pair(FIRST, words, environment={"OCTANT_PROFILE": folder})
     assert profiled.seen == bare.seen
 
 
 def test_without_a_folder_it_is_inert(programs: TruthPrograms, profiler: Path, tmp_path: Path) -> None:
-    words = [programs.find(FIRST, "life.c"), "finalize"]
+    words: list[str | Path] = [programs.find(FIRST, "life.c"), "finalize"]
     bare = run_program(FIRST, tmp_path / "bare", words, profiler=None)
     inert = run_program(FIRST, tmp_path / "inert", words, profiler=None, preload=[profiler])
     assert inert.seen == bare.seen
     assert not list(inert.profile.iterdir())
 
 
-@pytest.mark.parametrize("variable", ["OCTANT_PROFILE_MODE=counts", "OCTANT_PROFILE_MODE=off", "OCTANT_PROFILE_SITES=0"])
+@pytest.mark.parametrize(
+    "variable", ["OCTANT_PROFILE_MODE=counts", "OCTANT_PROFILE_MODE=off", "OCTANT_PROFILE_SITES=0"]
+)
 def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variable: str) -> None:
-    words = [programs.find(library, "calls.c"), "blocking", "completions", "switched_off"]
+    words: list[str | Path] = [programs.find(library, "calls.c"), "blocking", "completions", "switched_off"]
     name, _, value = variable.partition("=")
     bare, profiled = pair(library, words, environment={name: value}, ranks=2)
     assert profiled.seen == bare.seen
@@ -190,7 +194,7 @@ def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variabl
 def test_environment_and_limits_of_descriptors(programs: TruthPrograms, pair: Pair) -> None:
     """A program that may open few files, and one that limits the size of files, work as before."""
     for limit in ("ulimit -n 12", "ulimit -f 1"):
-        words = ["sh", "-c", f'{limit}; exec "$0" looks', programs.find(FIRST, "life.c")]
+        words: list[str | Path] = ["sh", "-c", f'{limit}; exec "$0" looks', programs.find(FIRST, "life.c")]
         bare, profiled = pair(FIRST, words)
         assert masked(profiled) == masked(bare), limit
 

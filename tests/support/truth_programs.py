@@ -1,4 +1,4 @@
-"""Programs that know their own profile: compiled once, started with the profiler, and compared with what it recorded."""
+"""Programs that know their own profile: compiled once, run with the profiler, and compared with what it recorded."""
 
 import json
 import subprocess
@@ -50,7 +50,9 @@ class TruthPrograms:
         program = folder / Path(source).stem
         options = [f"-D{binding}", f"-J{folder}", "-fallow-argument-mismatch", "-w"] if binding else ["-pthread"]
         command = [compiler, "-g", "-O1", *options, str(PROGRAMS / source), "-o", str(program)]
-        done = subprocess.run([*command, *(["-ldl"] if not binding else [])], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, *(["-ldl"] if not binding else [])], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         return program
 
@@ -106,6 +108,7 @@ def run_program(
     environment: Mapping[str, str] | None = None,
     within: Sequence[str] = (),
     preload: Sequence[str | Path] = (),
+    preload_after: Sequence[str | Path] = (),
     timeout_s: float = 60,
 ) -> ProgramRun:
     """Run a program to its end; the profiler is preloaded into the program, not into its launcher.
@@ -119,13 +122,14 @@ def run_program(
         environment: further variables of the program.
         within: words before the launcher.
         preload: further libraries to preload, before the profiler.
+        preload_after: likewise, after it.
         timeout_s: after it, the run has failed.
     """
     truth, profile, place = (folder / name for name in ("truth", "profile", "place"))
     for each in (truth, profile, place):
         each.mkdir(parents=True, exist_ok=True)
     variables = {"TRUTH": str(truth), "PLACE": str(place), **(environment or {})}
-    preloaded = [*map(str, preload), *([str(profiler)] if profiler else [])]
+    preloaded = [*map(str, preload), *([str(profiler)] if profiler else []), *map(str, preload_after)]
     if preloaded:
         variables["LD_PRELOAD"] = ":".join(preloaded)
     if profiler:
@@ -227,4 +231,3 @@ def differences(expected: Calls, found: Calls, wanted: Mapping[int, str] | None 
         for key in keys
         if expected[key] != found[key] and all(key[at] == value for at, value in select.items())
     ]
-
