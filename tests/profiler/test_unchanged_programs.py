@@ -28,6 +28,7 @@ STATES = {
     "exit": "exited",
     "_exit": "running",
     "abort": "running",
+    "error": "running",
     "killed": "running",
     "segv": "running",
     "forks": "finalized",

@@ -26,6 +26,7 @@ class MpiLibrary:
     of_mpi4py: Mapping[str, str] | None = field(default_factory=dict)  # variables; `None`: it cannot be used
     large_counts: bool = True  # and sessions, partitioned communication: MPI 4.0
     most_ranks: int = 2  # that poll without giving up the core
+    left_out: Mapping[str, str] = field(default_factory=dict)  # cases of `calls.c`, with the reason
     install: str = INSTALL_DEBIAN
 
     @property
@@ -54,6 +55,7 @@ LIBRARIES: Sequence[MpiLibrary] = (
         (str(INTEL / "bin" / "mpiexec"),),
         environment={"LD_LIBRARY_PATH": str(INTEL / "lib"), "I_MPI_FABRICS": "shm", "I_MPI_ROOT": str(INTEL)},
         of_mpi4py={"MPI4PY_MPIABI": "mpich"},  # libmpi.so.12 of LD_LIBRARY_PATH
+        left_out={"errors": "MPI_ERRORS_RETURN has no effect in its standard ABI"},
         install="run `make intel`",
     ),
     MpiLibrary("MPICH 4", "MPICH", "mpicc.mpich", ("mpiexec.mpich",), "mpifort.mpich", of_mpi4py=None),

@@ -29,6 +29,7 @@ static struct {
     {"regions", regions},
     {"switched_off", switched_off},
     {"requests_switched_off", requests_switched_off},
+    {"errors", errors},
     {"sites", sites},
     {"at_the_end", at_the_end},
 };

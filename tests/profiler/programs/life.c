@@ -64,6 +64,10 @@ static int ends(char** argv) {
         fflush(stdout);
         T(Abort, 0, MPI_COMM_WORLD, 9);
     }
+    if (is(argv, "error")) {  // ends the program with a message of the library
+        fflush(stdout);
+        T(Send, 0, &rank, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+    }
     if (is(argv, "killed")) {
         fflush(stdout);
         if (truth_file) fflush(truth_file);

@@ -157,6 +157,21 @@ static void requests_switched_off(void) {
     T(Waitall, 0, 2, requests, MPI_STATUSES_IGNORE);
 }
 
+// A call that fails is a call without bytes and messages, and the program gets its error.
+static void errors(void) {
+    int value = 0, kind = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    T(Comm_set_errhandler, 0, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    int const code = T(Send, 0, &value, 1, MPI_INT, size + 5, tag, MPI_COMM_WORLD);
+    T(Error_class, 0, code, &kind);
+    CHECK(kind == MPI_ERR_RANK);
+    CHECK(T(Irecv, 0, &value, -1, MPI_INT, partner, tag, MPI_COMM_WORLD, &request) != MPI_SUCCESS);
+    CHECK(T(Bcast, 0, &value, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD) != MPI_SUCCESS);
+    CHECK(T(Allreduce, 0, &value, &kind, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD) != MPI_SUCCESS);
+    T(Comm_set_errhandler, 0, MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    T(Barrier, 0, MPI_COMM_WORLD);
+}
+
 static void leaf(int bytes) {
     T(Bcast, rank ? 0 : bytes, (char[64]){0}, bytes, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
