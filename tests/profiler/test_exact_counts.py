@@ -1,6 +1,5 @@
 """Calls, bytes, peers and sites in profiles are exactly those that the programs know, with every MPI library."""
 
-import functools
 import re
 import sys
 from collections import Counter
@@ -38,10 +37,16 @@ class Profiles:
     def __init__(self, programs: TruthPrograms, profiler: Path, folder: Path) -> None:
         """Keep what runs need."""
         self._programs, self._profiler, self._folder = programs, profiler, folder
+        self._read: dict[tuple[str, ...], tuple[Job, Truth]] = {}
 
-    @functools.cache  # noqa: B019 - the object lives as long as the session
     def __call__(self, library: MpiLibrary, source: str, binding: str = "") -> tuple[Job, Truth]:
         """Run the program if it has not run, and return its profile and what it knows."""
+        key = (library.name, source, binding)
+        if key not in self._read:
+            self._read[key] = self._run(library, source, binding)
+        return self._read[key]
+
+    def _run(self, library: MpiLibrary, source: str, binding: str) -> tuple[Job, Truth]:
         if source.endswith(".py"):
             words: list[str | Path] = [sys.executable, PROGRAMS / source]
         else:
