@@ -149,6 +149,17 @@ static void use_openmpi(void) {
     };
 }
 
+// The search through all libraries is repeated more and more rarely.
+bool octant_has_library(void) {
+    static unsigned searches;
+    if (dlsym(RTLD_NEXT, "PMPI_Init") != NULL) return true;
+    unsigned const search = __atomic_fetch_add(&searches, 1, __ATOMIC_RELAXED);
+    if ((search & (search - 1)) != 0) return false;
+    void* const found = find_local_library();
+    if (found != NULL) dlclose(found);
+    return found != NULL;
+}
+
 static void select_interface(void) {
     if (dlsym(RTLD_NEXT, "PMPI_Init") == NULL) library = find_local_library();
     switch (recognise_interface()) {

@@ -236,7 +236,8 @@ static struct octant_slab* append_slab(void) {
 }
 
 struct octant_slab* octant_new_slab(void) {
-    if (octant_profile == NULL) return NULL;
+    static _Thread_local bool is_refused;
+    if (octant_profile == NULL || is_refused) return NULL;
     int const error = errno;
     pthread_mutex_lock(&lock);
     struct octant_slab* slab = NULL;
@@ -252,8 +253,43 @@ struct octant_slab* octant_new_slab(void) {
         ++octant_profile->threads;
     }
     pthread_mutex_unlock(&lock);
+    is_refused = slab == NULL;
     errno = error;
     return slab;
+}
+
+static void reset_slab(struct octant_slab* slab, uint64_t now) {
+    slab->mpi_ticks = 0;
+    slab->mpi_calls = 0;
+    slab->first_ticks = now;
+    slab->last_ticks = now;
+    for (int number = 0; number < octant_max_regions; ++number) {
+        struct octant_region_time* const time = &slab->region_times[number];
+        if (time->visits == 0 && time->open_ticks == 0) continue;  // pages that were not used stay so
+        *time = (struct octant_region_time){.open_ticks = time->open_ticks != 0 ? now : 0};
+    }
+    for (int index = 0; index < octant_entries; ++index) {  // keys stay: requests refer to entries
+        struct octant_entry* const entry = &slab->table[index];
+        if (entry->site == 0) continue;
+        entry->calls = entry->bytes = entry->ticks = entry->waited = entry->in_flight = 0;
+        entry->min_ticks = 3e38F;
+        entry->max_ticks = 0;
+    }
+    for (int index = 0; index < octant_peers; ++index) {
+        if (slab->peer_table[index].key != 0) slab->peer_table[index].messages = slab->peer_table[index].bytes = 0;
+    }
+}
+
+void octant_reset(void) {
+    if (octant_profile == NULL || !is_alive) return;
+    pthread_mutex_lock(&lock);
+    uint64_t const now = octant_clock();
+    for (uint32_t index = 0; index < octant_profile->slabs; ++index) reset_slab(slabs[index], now);
+    memset(octant_total_table, 0, octant_max_calls * sizeof *octant_total_table);
+    octant_profile->lost_calls = 0;
+    octant_profile->lost_requests = 0;
+    octant_profile->begin_ticks = now;
+    pthread_mutex_unlock(&lock);
 }
 
 // A child of fork() has the mapping of its parent, and is no process of MPI.
@@ -372,7 +408,6 @@ static void end_recording(enum octant_state state) {
     int const error = errno;
     is_alive = false;
     apply_recording();
-    octant_end_regions();
     octant_profile->end_ticks = octant_clock();
     update_clocks();
     update_resources();

@@ -24,6 +24,7 @@ void octant_session_finalizing(void);                        // MPI_Session_fina
 void octant_note_module(uint64_t address);                   // modules.c
 void octant_measure_costs(void);                             // costs.c
 void octant_note_site(uint64_t site);                        // a new call site: is its module known?
+void octant_reset(void);                                     // sets everything that was recorded to 0
 void octant_set_recording(bool is_on);                       // by the program; octant_enabled is also 0 after the end
 extern bool octant_costs_unknown;                            // the costs of recording are being measured
 
@@ -40,7 +41,13 @@ extern int octant_enabled;  // 0: recording is disabled in all threads (MPI_Pcon
 uint64_t octant_clock(void);
 
 // regions.c
+int octant_begin_region(char const* name);  // returns the number of the region
+void octant_end_region(void);
+void octant_pcontrol(int level);  // 0 and 1: recording off and on; 2: reset; 100 and 101: end and begin of the region "trace"
+// Exported for programs: octant_profile.h.
 int octant_region_begin(char const* name);
 void octant_region_end(void);
-void octant_pcontrol(int level);
-void octant_end_regions(void);  // those of this thread, at the end of MPI
+int octant_profiler_region_begin(char const* name);
+void octant_profiler_region_end(void);
+void octant_profiler_enable(int is_on);
+int octant_profiler_is_active(void);

@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from octant.untrusted import read_bytes
 
 MAX_FILE_BYTES = 1 << 30
 """Maximum size of one process file, or of the packed ones of a node."""
-_FAN_IN = 16
+_FAN_IN = 64
 _SHOWN_RANKS = 8
 _OFFSET_BITS = 48  # of a call site in its module; more bits than addresses of processes have
 
@@ -112,9 +112,7 @@ def merge(paths: Iterable[Path], ranks: int | None = None) -> Job:
         usual = float(np.median(list(rates.values())))
         parts.append(_part(without_clock, [rates.get(one.header["host"], usual) for one in without_clock]))
     elif without_clock:
-        problems.append(
-            f"The profiles of {len(without_clock)} processes are left out, because their clock is not known."
-        )
+        problems.append(_left_out(len(without_clock), "whose clock is not known"))
     while len(parts) > 1:
         parts = [_combine(parts[at : at + _FAN_IN]) for at in range(0, len(parts), _FAN_IN)]
     return _job(parts[0] if parts else None, ranks, problems)
@@ -141,11 +139,27 @@ def _part(processes: Sequence[ProcessTables], rates: Sequence[float]) -> _Part:
         calls.append((mine, sites))
         peers.append(of_peers)
         times.append(of_regions)
-    merged = np.concatenate([mine for mine, _ in calls])
+    merged = _join([mine for mine, _ in calls], CALLS)
     keys, merged["site"] = np.unique(np.concatenate([sites for _, sites in calls]), return_inverse=True)
     return _Part(
-        tuple(found), tuple(modules), keys, communicators, regions, merged, np.concatenate(peers), np.concatenate(times)
+        tuple(found),
+        tuple(modules),
+        keys,
+        communicators,
+        regions,
+        merged,
+        _join(peers, PEERS),
+        _join(times, REGION_TIMES),
     )
+
+
+def _join(arrays: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
+    """Return arrays of structures as one; numpy would copy field by field."""
+    if len(arrays) == 1:
+        return arrays[0]
+    as_bytes = [np.ascontiguousarray(one).view(np.uint8) for one in arrays if len(one)]
+    joined: np.ndarray = np.concatenate([np.zeros(0, np.uint8), *as_bytes]).view(kind)
+    return joined
 
 
 class _Numbers(NamedTuple):
@@ -208,7 +222,7 @@ def _add_modules(one: ProcessTables, known: dict[tuple[str, str], int]) -> np.nd
 
 def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarray, np.ndarray]:
     """Return the calls of a process without their sites, and the sites: module << _OFFSET_BITS | offset."""
-    entries = np.concatenate([np.zeros(0, layout.ENTRY), *(thread.entries for thread in one.threads)])
+    entries = _join([thread.entries for thread in one.threads], layout.ENTRY)
     clock = one.header["clock_ticks"]
     key, count = entries["key"], len(entries)
     found = np.zeros(count + len(one.lost), CALLS)
@@ -218,17 +232,23 @@ def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarr
     found["communicator"][:count] = numbers.communicators[((key >> 32) & 0xFFFF).astype(np.intp)]
     found["region"][:count] = numbers.regions[(key >> 48).astype(np.intp)]
     found["calls"][:count], found["bytes"][:count] = entries["calls"], entries["bytes"]
-    found["time_s"][:count] = np.maximum(0.0, entries["ticks"] - entries["calls"] * clock) / rate
-    found["waited_s"][:count] = entries["waited"] / rate
-    found["in_flight_s"][:count] = entries["in_flight"] / rate
+    found["time_s"][:count] = _seconds(entries["ticks"] - entries["calls"] * clock, rate)
+    found["waited_s"][:count] = _seconds(entries["waited"], rate)
+    found["in_flight_s"][:count] = _seconds(entries["in_flight"], rate)
     for name, ticks in (("min_s", entries["min_ticks"]), ("max_s", entries["max_ticks"])):
         valid = (entries["ticks"] > 0) & (ticks >= 0) & (ticks < 1e19)  # not of calls that are only counted
-        found[name][:count] = np.maximum(0.0, np.where(valid, ticks, 0.0) - clock) / rate
+        found[name][:count] = _seconds(np.where(valid, ticks, 0.0) - clock, rate)
     if len(one.lost):
         rest, total = found[count:], one.lost["total"]
         rest["call"], rest["calls"], rest["communicator"] = one.lost["call"], total["calls"], numbers.communicators[-1]
-        rest["time_s"] = np.maximum(0.0, total["ticks"] - total["calls"] * clock) / rate
+        rest["time_s"] = _seconds(total["ticks"] - total["calls"] * clock, rate)
     return found, np.append(_sites(one, entries["site"], numbers.modules), np.zeros(len(one.lost), np.uint64))
+
+
+def _seconds(ticks: np.ndarray, rate: float) -> np.ndarray:
+    """Return times, not below zero, as single-precision values: containers then need four bytes for each."""
+    found: np.ndarray = (np.maximum(0.0, ticks) / rate).astype(np.float32)
+    return found
 
 
 def _sites(one: ProcessTables, addresses: np.ndarray, modules: np.ndarray) -> np.ndarray:
@@ -246,7 +266,7 @@ def _sites(one: ProcessTables, addresses: np.ndarray, modules: np.ndarray) -> np
 
 def _peers(one: ProcessTables) -> np.ndarray:
     """Return the messages of a process by peer and kind, of all its threads together."""
-    peers = np.concatenate([np.zeros(0, layout.PEER), *(thread.peers for thread in one.threads)])
+    peers = _join([thread.peers for thread in one.threads], layout.PEER)
     ranks = (peers["key"] >> 8).astype(np.int64) - 1
     limit = one.header["ranks"] or MAX_RANKS
     ranks = np.where((ranks >= 0) & (ranks < limit), ranks, -1)
@@ -289,8 +309,7 @@ def _begin_ticks(one: ProcessTables) -> int:
 
 def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
     header = one.header
-    is_timed = calls["time_s"] > 0
-    timed, all_calls = int(calls["calls"][is_timed].sum()), int(calls["calls"].sum())
+    all_calls, timed = int(calls["calls"].sum()), _timed_calls(one)
     cost = timed * header["timed_ticks"] + (all_calls - timed) * header["counted_ticks"]
     known = header["peak_memory_bytes"] > 0
     state = layout.STATES[header["state"]]
@@ -323,6 +342,11 @@ def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
     )
 
 
+def _timed_calls(one: ProcessTables) -> int:
+    tables = [one.lost["total"], *(thread.entries for thread in one.threads)]
+    return sum(int(table["calls"][table["ticks"] > 0].sum()) for table in tables)
+
+
 def _combine(parts: Sequence[_Part]) -> _Part:
     """Return several parts of a job as one."""
     if len(parts) == 1:
@@ -331,9 +355,9 @@ def _combine(parts: Sequence[_Part]) -> _Part:
     regions: dict[tuple[str, ...], _Place] = {}
     modules: dict[tuple[str, str], int] = {}
     keys, first = [], 0
-    calls = np.concatenate([part.calls for part in parts])
-    peers = np.concatenate([part.peers for part in parts])
-    times = np.concatenate([part.region_times for part in parts])
+    calls = _join([part.calls for part in parts], CALLS)
+    peers = _join([part.peers for part in parts], PEERS)
+    times = _join([part.region_times for part in parts], REGION_TIMES)
     row = peer_row = time_row = 0
     sites_before = 0
     for part in parts:
@@ -398,7 +422,7 @@ def _job(part: _Part | None, ranks: int | None, problems: list[str]) -> Job:
     times["region"] = region_of[times["region"]]
     processes = tuple(replace(part.processes[number].process, rank=kept[number]) for number in order)
     whole = np.array([(one.rank, 0, 1, one.elapsed_s, one.mpi_s) for one in processes], REGION_TIMES)
-    times = np.concatenate([whole, times])
+    times = _join([whole, times], REGION_TIMES)
     first = part.processes[order[0]] if order else None
     present = {one.rank for one in processes}
     return Job(
@@ -424,13 +448,13 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
     problems = []
     candidates = [number for number, one in enumerate(processes) if not one.is_spawned]
     if (spawned := len(processes) - len(candidates)) and candidates:
-        problems.append(f"{_processes(spawned)} started by MPI_Comm_spawn are left out.")
+        problems.append(_left_out(spawned, "started by MPI_Comm_spawn"))
     candidates = candidates or list(range(len(processes)))
     sizes = Counter(processes[number].ranks for number in candidates if processes[number].ranks)
     size = max(sizes, key=lambda one: (one == ranks, min(one, sizes[one]), one)) if sizes else ranks or 1
     strangers = [number for number in candidates if processes[number].ranks not in (0, size)]
     if strangers:
-        problems.append(f"{_processes(len(strangers))} of another MPI_COMM_WORLD are left out.")
+        problems.append(_left_out(len(strangers), "of another MPI_COMM_WORLD"))
     by_rank: dict[int, list[int]] = defaultdict(list)
     for number in candidates:
         if processes[number].ranks in (0, size):
@@ -440,12 +464,12 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
         *by_rank.pop(-1, ()),
         *(number for rank in set(by_rank) if rank >= size for number in by_rank.pop(rank)),
     ]:
-        problems.append(f"{_processes(len(unknown))} without a rank in MPI_COMM_WORLD are left out.")
+        problems.append(_left_out(len(unknown), "without a rank in MPI_COMM_WORLD"))
     kept = {max(numbers, key=lambda number: _precedence(processes[number])): rank for rank, numbers in by_rank.items()}
     if several := sorted(rank for rank, numbers in by_rank.items() if len(numbers) > 1):
         count = sum(len(by_rank[rank]) - 1 for rank in several)
         shown = ", ".join(map(str, several[:_SHOWN_RANKS])) + (", …" if len(several) > _SHOWN_RANKS else "")
-        problems.append(f"{_processes(count)} with the same rank as another process are left out: {shown}.")
+        problems.append(_left_out(count, f"with the same rank as another process ({shown})"))
         if size == 1 and count > 1:
             problems.append(
                 "Each process is rank 0 of 1: the launcher probably belongs to another MPI library than the program."
@@ -453,8 +477,8 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
     return kept, size, problems
 
 
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
+def _left_out(count: int, which: str) -> str:
+    return f"1 process {which} is left out." if count == 1 else f"{count} processes {which} are left out."
 
 
 def _precedence(one: _OneProcess) -> tuple[bool, int, int]:
