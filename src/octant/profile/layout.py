@@ -34,6 +34,8 @@ FLAGS = {
     SPAWNED: "spawned",
 }
 KINDS = ("communicator", "MPI_COMM_WORLD", "MPI_COMM_SELF", "window", "file", "intercommunicator")
+NO_COMMUNICATOR = 0xFFFF
+"""Number in the key of calls without communicator, window or file."""
 FURTHER_PEERS = 0xFFFFFFFF
 """World rank of the entry that counts further peers of a full table."""
 SITES_NOT_RECORDED = 1

@@ -50,6 +50,8 @@ _FURTHER = _CommunicatorKey(-1, 0, 0, 0)
 """Communicators that the table of a process had no room for."""
 _NOT_RECORDED = _CommunicatorKey(-2, 0, 0, 0)
 """Of calls whose entry did not fit into the table of a thread."""
+_NONE = _CommunicatorKey(-3, 0, 0, 0)
+"""Of calls without communicator, window or file."""
 
 
 class _Place(NamedTuple):
@@ -175,7 +177,7 @@ def _place(one: ProcessTables, number: int) -> _Place:
 
 
 def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_Place, str]]) -> np.ndarray:
-    """Add the communicators of a process; an additional last number is that of calls that were lost."""
+    """Add the communicators of a process; two further numbers are those of calls that were lost and of those without."""
     numbers = {key: number for number, key in enumerate(known)}
     found = []
     for number, fields in enumerate(one.communicators.tolist()):
@@ -188,9 +190,13 @@ def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_
         place, old_name = known.get(key, (_place(one, number), ""))
         known[key] = min(place, _place(one, number)), old_name or text_of(name)
         found.append(numbers.setdefault(key, len(numbers)))
-    if not found or len(one.lost):
-        known.setdefault(_NOT_RECORDED, (_place(one, layout.MAX_COMMUNICATORS), ""))
-        found.append(numbers.setdefault(_NOT_RECORDED, len(numbers)))
+    keys = _join([thread.entries for thread in one.threads], layout.ENTRY)["key"]
+    is_used = (not found or len(one.lost) > 0, bool(((keys >> 32) & 0xFFFF == layout.NO_COMMUNICATOR).any()))
+    for at, key in enumerate((_NOT_RECORDED, _NONE)):
+        if is_used[at]:
+            known.setdefault(key, (_place(one, layout.MAX_COMMUNICATORS + at), ""))
+            numbers.setdefault(key, len(numbers))
+        found.append(numbers.get(key, 0))
     return np.array(found)
 
 
@@ -229,7 +235,9 @@ def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarr
     found["thread"][:count] = np.repeat(np.arange(len(one.threads)), [len(thread.entries) for thread in one.threads])
     found["call"][:count] = key & 0xFFFF
     found["bucket"][:count] = (key >> 16) & 0xFFFF
-    found["communicator"][:count] = numbers.communicators[((key >> 32) & 0xFFFF).astype(np.intp)]
+    communicator = ((key >> 32) & 0xFFFF).astype(np.intp)
+    communicator[communicator == layout.NO_COMMUNICATOR] = -1
+    found["communicator"][:count] = numbers.communicators[communicator]
     found["region"][:count] = numbers.regions[(key >> 48).astype(np.intp)]
     found["calls"][:count], found["bytes"][:count] = entries["calls"], entries["bytes"]
     found["time_s"][:count] = _seconds(entries["ticks"] - entries["calls"] * clock, rate)
@@ -240,7 +248,7 @@ def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarr
         found[name][:count] = _seconds(np.where(valid, ticks, 0.0) - clock, rate)
     if len(one.lost):
         rest, total = found[count:], one.lost["total"]
-        rest["call"], rest["calls"], rest["communicator"] = one.lost["call"], total["calls"], numbers.communicators[-1]
+        rest["call"], rest["calls"], rest["communicator"] = one.lost["call"], total["calls"], numbers.communicators[-2]
         rest["time_s"] = _seconds(total["ticks"] - total["calls"] * clock, rate)
     return found, np.append(_sites(one, entries["site"], numbers.modules), np.zeros(len(one.lost), np.uint64))
 
@@ -514,6 +522,8 @@ def _communicator(key: _CommunicatorKey, name: str, number: int) -> Communicator
         return Communicator("further communicators", 0)
     if key == _NOT_RECORDED:
         return Communicator("not recorded", 0)
+    if key == _NONE:
+        return Communicator("", 0, "none")
     kind = layout.KINDS[key.kind] if key.kind < len(layout.KINDS) else "communicator"
     if kind.startswith("MPI_"):
         return Communicator(kind, key.size)

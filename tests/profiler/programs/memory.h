@@ -21,22 +21,22 @@ static void put_and_get(int* local, MPI_Win window) {
     T(Win_fence, 0, 0, window);
 }
 
-// Calls that read and change count both directions.
+// Calls that read and change memory are two messages; their bytes are those of one.
 static void locked(int* local, MPI_Win window) {
     int result[8], expected = -1;
     MPI_Request requests[2];
     T(Win_lock, 0, MPI_LOCK_SHARED, partner, 0, window);
     truth_message("put", partner, 8);
     truth_message("got", partner, 8);
-    T(Get_accumulate, 8 + 8, local, 2, MPI_INT, result, 2, MPI_INT, partner, 0, 2, MPI_INT, MPI_SUM, window);
+    T(Get_accumulate, 8, local, 2, MPI_INT, result, 2, MPI_INT, partner, 0, 2, MPI_INT, MPI_SUM, window);
     T(Win_flush, 0, partner, window);
     truth_message("put", partner, 4);
     truth_message("got", partner, 4);
-    T(Fetch_and_op, 4 + 4, local, result, MPI_INT, partner, 0, MPI_SUM, window);
+    T(Fetch_and_op, 4, local, result, MPI_INT, partner, 0, MPI_SUM, window);
     T(Win_flush_local, 0, partner, window);
     truth_message("put", partner, 4);
     truth_message("got", partner, 4);
-    T(Compare_and_swap, 4 + 4, local, &expected, result, MPI_INT, partner, 0, window);
+    T(Compare_and_swap, 4, local, &expected, result, MPI_INT, partner, 0, window);
     T(Win_unlock, 0, partner, window);
     T(Win_lock_all, 0, 0, window);
     truth_message("put", partner, 4);

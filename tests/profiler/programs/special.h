@@ -80,9 +80,9 @@ static void large_counts(void) {
     T_LARGE(Gatherv, 16, values, 2, MPI_DOUBLE, others, counts, places, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     T_LARGE(Scatterv, rank ? 0 : 16 * size, values, counts, places, MPI_DOUBLE, others, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     T_LARGE(Reduce_scatter, 16 * size, values, others, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    T_LARGE(Send_init, 16, values, 2, MPI_DOUBLE, partner, tag, MPI_COMM_WORLD, &requests[0]);
+    T_LARGE(Send_init, 0, values, 2, MPI_DOUBLE, partner, tag, MPI_COMM_WORLD, &requests[0]);
     truth_message("sent", partner, 16);
-    T(Start, 0, &requests[0]);
+    T(Start, 16, &requests[0]);
     T_RECEIVED_LARGE(Recv, 16, partner, others, 2, MPI_DOUBLE, partner, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     T(Wait, 0, &requests[0], MPI_STATUS_IGNORE);
     T(Request_free, 0, &requests[0]);
@@ -128,7 +128,7 @@ static void regions(void) {
 // Calls without T are not recorded, because recording is switched off.
 static void switched_off(void) {
     T(Barrier, 0, MPI_COMM_WORLD);
-    MPI_Pcontrol(0);
+    T(Pcontrol, 0, 0);  // is recorded, because it begins before
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Pcontrol(1);
     T(Barrier, 0, MPI_COMM_WORLD);
@@ -149,7 +149,7 @@ static void requests_switched_off(void) {
     truth_message("received", partner, 4);
     T(Irecv, 4, &other, 1, MPI_INT, partner, tag, MPI_COMM_WORLD, &requests[0]);
     T_SENT(Isend, 4, partner, &value, 1, MPI_INT, partner, tag, MPI_COMM_WORLD, &requests[1]);
-    MPI_Pcontrol(0);
+    T(Pcontrol, 0, 0);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     MPI_Irecv(&other, 1, MPI_INT, partner, tag, MPI_COMM_WORLD, &requests[0]);
     MPI_Isend(&value, 1, MPI_INT, partner, tag, MPI_COMM_WORLD, &requests[1]);

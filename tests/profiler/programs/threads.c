@@ -12,7 +12,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // Lines of the truth of several threads.
 #define ONE(name, amount, ...) \
-    (pthread_mutex_lock(&lock), truth_call("MPI_" #name, (uint64_t)(amount), __func__, __LINE__), \
+    (pthread_mutex_lock(&lock), truth_call("MPI_" #name, (uint64_t)(amount), __FILE__, __func__, __LINE__), \
      pthread_mutex_unlock(&lock), MPI_##name(__VA_ARGS__))
 
 static void message(char const* kind) {

@@ -24,13 +24,13 @@ static inline FILE* truth_output(void) {
     return truth_file;
 }
 
-static inline void truth_call(char const* call, uint64_t bytes, char const* function, int line) {
+static inline void truth_call(char const* call, uint64_t bytes, char const* file, char const* function, int line) {
     FILE* output = truth_output();
     if (output)
         fprintf(output,
                 "{\"call\": \"%s\", \"bytes\": %llu, \"function\": \"%s\", \"line\": %d, \"file\": \"%s\", "
                 "\"communicator\": \"%s\", \"region\": \"%s\", \"case\": \"%s\"}\n",
-                call, (unsigned long long)bytes, function, line, strrchr("/" __FILE__, '/') + 1, truth_communicator,
+                call, (unsigned long long)bytes, function, line, strrchr(file, '/') + 1, truth_communicator,
                 truth_region, truth_case);
 }
 
@@ -41,12 +41,12 @@ static inline void truth_message(char const* kind, int peer, uint64_t bytes) {
 }
 
 // One call that is recorded with `amount` bytes; the last four are variants with one message, and large counts.
-#define T(name, amount, ...) (truth_call("MPI_" #name, (uint64_t)(amount), __func__, __LINE__), MPI_##name(__VA_ARGS__))
+#define T(name, amount, ...) (truth_call("MPI_" #name, (uint64_t)(amount), __FILE__, __func__, __LINE__), MPI_##name(__VA_ARGS__))
 #define T_SENT(name, amount, peer, ...) (truth_message("sent", peer, (uint64_t)(amount)), T(name, amount, __VA_ARGS__))
 #define T_RECEIVED(name, amount, peer, ...) \
     (truth_message("received", peer, (uint64_t)(amount)), T(name, amount, __VA_ARGS__))
 #define T_LARGE(name, amount, ...) \
-    (truth_call("MPI_" #name, (uint64_t)(amount), __func__, __LINE__), MPI_##name##_c(__VA_ARGS__))
+    (truth_call("MPI_" #name, (uint64_t)(amount), __FILE__, __func__, __LINE__), MPI_##name##_c(__VA_ARGS__))
 #define T_SENT_LARGE(name, amount, peer, ...) \
     (truth_message("sent", peer, (uint64_t)(amount)), T_LARGE(name, amount, __VA_ARGS__))
 #define T_RECEIVED_LARGE(name, amount, peer, ...) \
