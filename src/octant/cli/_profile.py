@@ -109,7 +109,8 @@ def checked_request(program: ProgramWords, options: ProfileOptions) -> tuple[Req
     file_checks.check_files_exist(request)
     profile_checks.check_profilable(request)
     check_startable(request, machine)
-    report_remarks(request)
+    if options.where.place:
+        report_remarks(request)
     for text in profile_checks.remarks(request):
         typer.echo(f"octant: {text}", err=True)
     words = [*options.words, *program.options.shown_words]
@@ -232,5 +233,10 @@ def _columns(stream: TextIO) -> int:
 
 
 def _write_classic(job: Job, folder: Path) -> None:
-    """Write files in the format of mpitrace, for the ranks that the variables of mpitrace select."""
-    raise NotImplementedError
+    """Write files in the format of mpitrace, for the ranks that its variables select."""
+    import os
+
+    from octant.profile.classic import write_classic
+
+    for path in write_classic(job, folder, os.environ):
+        typer.echo(str(path), err=True)
