@@ -54,9 +54,7 @@ class Argument:
         return self.kind in HANDLES
 
 
-HANDLES = frozenset(
-    "COMMUNICATOR DATATYPE ERRHANDLER FILE GROUP INFO MESSAGE OPERATION REQUEST SESSION WINDOW".split()
-)
+HANDLES = frozenset("COMMUNICATOR DATATYPE ERRHANDLER FILE GROUP INFO MESSAGE OPERATION REQUEST SESSION WINDOW".split())
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,9 @@ RULES: dict[str, tuple[str, ...]] = {
     "rget": ("MPI_Rget",),
     "rget_accumulate": ("MPI_Rget_accumulate",),
     # Files: bytes transferred, from the status.
-    "transfer": tuple(f"MPI_File_{one}" for name in ("read", "write") for one in _TRANSFERS.format(*[name] * 6).split()),
+    "transfer": tuple(
+        f"MPI_File_{one}" for name in ("read", "write") for one in _TRANSFERS.format(*[name] * 6).split()
+    ),
     "itransfer": tuple(
         f"MPI_File_{one}"
         for name in ("iread", "iwrite")
@@ -295,7 +295,9 @@ _OWN_STATUS = """_Alignas(16) char own[octant_status_bytes_max];
     status = choose_status(status, {needed}, own);"""
 _SEVERAL = """struct octant_completion completion;
     bool const is_tracked = octant_begin_completion(&completion, (void const*)array_of_requests, {number});"""
-_ALL_STATUSES = "if (is_tracked) array_of_statuses = octant_choose_statuses(&completion, array_of_statuses, completion.count);"
+_ALL_STATUSES = (
+    "if (is_tracked) array_of_statuses = octant_choose_statuses(&completion, array_of_statuses, completion.count);"
+)
 _ONE_STATUS = "if (is_tracked) status = octant_choose_statuses(&completion, status, 1);"
 _END_SEVERAL = """if (is_recorded) octant_record(&mark, octant_no_communicator, 0);
     if (is_tracked) end_several(&mark, &completion, (void const*)array_of_requests, {indices}, {completed});
@@ -323,8 +325,14 @@ POINT_TO_POINT: dict[str, tuple[str, str]] = {
         "after_sendrecv(&mark, {sendcount}, {sendtype}, {dest}, {comm}, {status});",
     ),
     "sendrecv_replace": (_OWN_STATUS.format(needed="true"), f"after_sendrecv({_SENT}, {{status}});"),
-    "isendrecv": ("", "after_isendrecv(&mark, {sendcount}, {sendtype}, {dest}, {comm}, {request});"),
-    "isendrecv_replace": ("", f"after_isendrecv({_SENT}, {{request}});"),
+    "isendrecv": (
+        "",
+        "after_isendrecv(&mark, {sendcount}, {sendtype}, {dest}, {recvcount}, {recvtype}, {source}, {comm}, {request});",
+    ),
+    "isendrecv_replace": (
+        "",
+        "after_isendrecv(&mark, {count}, {datatype}, {dest}, {count}, {datatype}, {source}, {comm}, {request});",
+    ),
     "psend_init": (
         "",
         "after_send_init(&mark, {partitions} * {count}, {datatype}, {dest}, {comm}, {request});",
@@ -432,9 +440,13 @@ OTHERS: dict[str, tuple[str, str]] = {
 _MADE = "octant_communicator_made(load_object({made}), {parent});"
 _DUPLICATED = "octant_communicator_duplicated(load_object({made}), {parent});"
 _CHANGES: dict[str, tuple[str, str]] = {
-    **{f"MPI_{name}": ("", _DUPLICATED) for name in "Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info".split()},
-    **{f"MPI_Win_{name}": ("", "octant_window_made(load_object(win), {parent});") for name in
-       "allocate allocate_shared create create_dynamic".split()},
+    **{
+        f"MPI_{name}": ("", _DUPLICATED) for name in "Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info".split()
+    },
+    **{
+        f"MPI_Win_{name}": ("", "octant_window_made(load_object(win), {parent});")
+        for name in "allocate allocate_shared create create_dynamic".split()
+    },
     "MPI_File_open": ("", "octant_file_made(load_pointer(fh), {parent}, (char const*)filename);"),
     "MPI_Comm_free": ("free_communicator(comm);", ""),
     "MPI_Comm_disconnect": ("free_communicator(comm);", ""),
@@ -495,7 +507,10 @@ def _collective(call: MpiCall, rule: str, values: dict[str, str]) -> str:
     if rule == base:
         return "\n    ".join([*lines, f"octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"])
     if rule.endswith("_init"):
-        lines += ["octant_record(&mark, number, 0);", f"if (mark.succeeded) add_persistent(number, 0, {bytes_of}, -1, request);"]
+        lines += [
+            "octant_record(&mark, number, 0);",
+            f"if (mark.succeeded) add_persistent(number, 0, {bytes_of}, -1, request);",
+        ]
         return "\n    ".join(lines)
     lines += [f"struct octant_entry* const entry = octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"]
     return "\n    ".join([*lines, "if (mark.succeeded) add_request(&mark, entry, number, 0, request);"])
@@ -537,7 +552,7 @@ def _function(call: MpiCall, *, large: bool) -> list[str]:
         f"octant_slot MPI_{name}({given}) {{",
         f"    OCTANT_NEXT({len(names)}, {number})",
     ]
-    if not _needs_runner(call):
+    if not needs_runner(call):
         return [*lines, f"    {_body(call, large=large, address=_ADDRESS, invocation=passed_on)}", "}"]
     return [
         f"#define OCTANT_BODY_{name}(address, invocation) \\",
@@ -552,7 +567,8 @@ def _function(call: MpiCall, *, large: bool) -> list[str]:
     ]
 
 
-def _needs_runner(call: MpiCall) -> bool:
+def needs_runner(call: MpiCall) -> bool:
+    """Whether the arguments of a call are read, so that calls from Fortran need them in C."""
     return call.timed or call.name in _CHANGES
 
 
@@ -563,7 +579,7 @@ def wrappers_inc() -> str:
     for call in describe():
         for large in (False, True)[: 1 + call.large]:
             lines += _function(call, large=large)
-            if _needs_runner(call):
+            if needs_runner(call):
                 plus, suffix = (" + octant_large", "_c") if large else ("", "")
                 table.append(f"    [octant_call_{call.short}{plus}] = run_{call.short}{suffix},")
     lines += [
