@@ -153,6 +153,7 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
             yield request.subject.workload
         if request.shape.link:
             yield "link"
+        yield from filter(None, map(build.example_named, request.subject.command))
     yield from ("bind", "pages")
 
 
