@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.failure import suggestion
+from octant.program import ProgramValue
 
 if TYPE_CHECKING:
     from octant.profile.job import Job
@@ -57,6 +58,18 @@ def read_name(text: str) -> NamedValue:
     if quantity not in QUANTITIES:
         raise ValueError(f"no quantity {quantity!r}; {suggestion(quantity, QUANTITIES)}")
     return NamedValue(function=function, quantity=quantity, rank=None if rank is None else int(rank))
+
+
+def program_value(name: str) -> ProgramValue:
+    """Return a value of a profile as a value of a program, under its own name.
+
+    Raises:
+        ValueError: as `read_name`.
+    """
+    named = read_name(name)
+    return ProgramValue(
+        name, named.unit, "lower", region=named.region, call="" if named.region else name.removeprefix("call:")
+    )
 
 
 def value_of(job: Job, name: str) -> float:
