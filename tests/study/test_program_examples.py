@@ -58,7 +58,7 @@ def test_the_input_of_hpcc_has_its_order_blocks_and_grid(tmp_path: Path) -> None
 def test_hpcc_is_asked_where_it_is_installed() -> None:
     plan = design(file.load(str(PROGRAMS / "hpcc.toml")), machine(), 1)
     if shutil.which("hpcc") and shutil.which("mpirun.openmpi"):
-        assert [one.word for one in permissions(plan.requests)] == ["hpcc", "python3"]
+        assert [one.word for one in permissions(plan.requests)] == ["hpcc", "python3", "hpccinf.py"]
     else:
         assert not plan.requests
         assert all("on PATH" in why for why in plan.absent.values())
