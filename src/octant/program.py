@@ -60,6 +60,14 @@ class ProgramValue:
 
 
 @dataclass(frozen=True)
+class ProgramProfile:
+    """What the profiler records of the MPI calls of a program."""
+
+    mode: Literal["full", "counts", "off"] = "full"  # "counts": no times; "off": until the program starts the recording
+    sites: bool = True  # separate the calls by call site
+
+
+@dataclass(frozen=True)
 class ProgramCheck:
     """Check of the program's result: tolerance of a value, bytes of a file, or a command of the user."""
 

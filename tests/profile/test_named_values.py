@@ -10,6 +10,8 @@ import pytest
 from octant.profile.job import CALLS, REGION_TIMES, Communicator, Job, Process, Region, Site
 from octant.profile.named_values import read_name, value_of
 
+REGIONS = (("app", -1), ("step", 0), ("solve", 1), ("solve", 0), ("step", 2), ("open", 0))
+
 
 def _process(rank: int) -> Process:
     return Process(rank, "host", 100 + rank, "finalized", 2.0, 1, 0.5, 0.0, 0.0)
@@ -23,14 +25,14 @@ def _job() -> Job:
         (1, 0, 0, 0, 0, 1, 4, 8, 64, 0.2, 0, 0, 0, 0),
         (1, 0, 1, 1, 0, 0, 0, 4, 0, 0.6, 0, 0, 0, 0),
     ]
-    times = [(0, 1, 3, 1.0, 0.1), (1, 1, 3, 1.5, 0.1), (1, 2, 1, 0.25, 0.0), (0, 3, 1, 0.5, 0.0), (1, 3, 0, 0.0, 0.0)]
+    times = [(0, 1, 3, 1.0, 0.1), (1, 1, 3, 1.5, 0.1), (1, 2, 1, 0.25, 0.0), (0, 3, 1, 0.5, 0.0), (1, 5, 0, 0.0, 0.0)]
     return Job(
         ranks=2,
         processes=(_process(0), _process(1)),
         call_names=("MPI_Isend", "MPI_Barrier"),
         sites=(Site("app", 16), Site("app", 32)),
         communicators=(Communicator("MPI_COMM_WORLD", 2),),
-        regions=(Region("app"), Region("step", 0), Region("solve", 1), Region("solve", 0), Region("step", 2)),
+        regions=tuple(Region(*one) for one in REGIONS),
         calls=np.array(rows, CALLS),
         region_times=np.array(times, REGION_TIMES),
     )
@@ -61,7 +63,8 @@ def test_a_name_selects_calls_or_visits(name: str, value: float) -> None:
     ("name", "why"),
     [
         ("region:slove", "no region 'slove'; did you mean solve?"),
-        ("region:step/solve/step", "no visit of the region 'step/solve/step' has ended"),
+        ("region:open", "no region 'open'"),  # no visit has ended
+        ("region:step/solve/step", "no region 'step/solve/step'"),
         ("call:MPI_Recv:bytes per call", "does not call MPI_Recv"),
         ("call:MPI_Isend:calls:2", "no table of rank 2"),
     ],

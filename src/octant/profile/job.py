@@ -33,9 +33,7 @@ PEERS = np.dtype([("rank", "<i4"), ("peer", "<i4"), ("kind", "<i4"), ("messages"
 SENT, RECEIVED, PUT, GOT = range(4)
 """Kinds of `PEERS`."""
 
-REGION_TIMES = np.dtype(
-    [("rank", "<i4"), ("region", "<i4"), ("visits", "<i8"), ("time_s", "<f8"), ("mpi_s", "<f8")]
-)
+REGION_TIMES = np.dtype([("rank", "<i4"), ("region", "<i4"), ("visits", "<i8"), ("time_s", "<f8"), ("mpi_s", "<f8")])
 """Element of `Job.region_times`: time of a rank in a region, nested regions included, and the part inside MPI."""
 
 

@@ -89,36 +89,38 @@ def value_of(job: Job, name: str) -> float:
 
 
 def _region_time(job: Job, name: str) -> float:
-    paths = _paths(job)
-    wanted = [number for number, path in enumerate(paths) if number and name in (path, job.regions[number].name)]
-    outer = [number for number in wanted if not _is_inside(job, number, wanted)]
-    if not outer:
-        known = sorted({region.name for region in job.regions[1:]})
-        why = suggestion(name, known) if known else "mark it with octant_region_begin and octant_region_end"
-        raise LookupError(f"the program has no region {name!r}; {why}")
-    chosen = job.region_times[np.isin(job.region_times["region"], outer)]
-    if not chosen["visits"].sum():
-        raise LookupError(f"no visit of the region {name!r} has ended; end it with octant_region_end")
-    times = np.bincount(chosen["rank"], chosen["time_s"])
-    return float(times.max())
+    found = region_seconds(job)
+    if name not in found:
+        why = suggestion(name, found) if found else "mark it with octant_region_begin and octant_region_end"
+        raise LookupError(f"the profile has no region {name!r}; {why}")
+    return found[name]
 
 
-def _paths(job: Job) -> list[str]:
-    """Return the path of each region from the whole program, which is not part of it."""
-    paths: list[str] = []
-    for region in job.regions:
-        above = paths[region.parent] if 0 <= region.parent < len(paths) else ""
-        paths.append(f"{above}/{region.name}" if above else region.name * (region.parent >= 0))
-    return paths
+def region_seconds(job: Job) -> dict[str, float]:
+    """Return the time of each region, by its name and by the names on its path, joined by `/`.
+
+    It is the time of the rank that spends most time in it, in visits that have ended. A region that occurs at several
+    places has their sum; a visit inside another visit of the same name counts once.
+    """
+    times: dict[str, np.ndarray] = {}
+    seconds = np.zeros((max((one.rank for one in job.processes), default=0) + 1, len(job.regions)))
+    rows = job.region_times
+    np.add.at(seconds, (np.maximum(rows["rank"], 0), rows["region"]), rows["time_s"])
+    for number in sorted({*rows["region"][rows["visits"] > 0].tolist()} - {0}):
+        path = _path(job, number)
+        if path[-1] not in path[:-1]:
+            times[path[-1]] = times.get(path[-1], 0.0) + seconds[:, number]
+        if len(path) > 1:
+            times["/".join(path)] = seconds[:, number]
+    return {name: float(one.max()) for name, one in times.items()}
 
 
-def _is_inside(job: Job, number: int, others: list[int]) -> bool:
-    parent = job.regions[number].parent
-    while parent > 0:
-        if parent in others:
-            return True
-        parent = job.regions[parent].parent
-    return False
+def _path(job: Job, number: int) -> list[str]:
+    names: list[str] = []
+    while number > 0:
+        names.insert(0, job.regions[number].name)
+        number = job.regions[number].parent
+    return names
 
 
 def _call_value(job: Job, named: NamedValue) -> float:

@@ -15,6 +15,7 @@ from octant import catalogue, workloads
 from octant.failure import suggestion
 from octant.placement.expressions import LOCATION
 from octant.placement.request import parse_request
+from octant.profile.named_values import is_name
 from octant.runs.programs import table as program_table
 from octant.runs.programs.table import ValueTable
 from octant.study.cells import cells
@@ -191,6 +192,12 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
         yield from _metric_problems(study, measure)
     if measure.command:
         yield from _program_problems(study, measure)
+    levels = [level for factor in study.factors.values() for level in factor.values()]
+    if any(level.profile is not None for level in levels) and not measure.command:
+        yield "", "a level has the key `profile`, which is available for programs only; remove it"
+    of_profile = is_name(measure.metric) and not measure.profile
+    if of_profile and not any(level.profile for level in levels):
+        yield "metric", f"{measure.metric} is a value of a profile; add profile = true"
     if measure.predicted and (measure.axis or not measure.workload):
         yield "predicted", "a prediction requires a workload and no axis; remove it"
     if measure.axis:

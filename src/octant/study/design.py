@@ -9,6 +9,7 @@ from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
+from octant.program import ProgramProfile
 from octant.request import Presentation, Request, Shape, Subject
 from octant.runs.programs import file_requests, placeholders
 from octant.runs.rounds import drawn_order
@@ -192,6 +193,9 @@ def _request(study: Study, measure: Measure, cell: Cell, known: Mapping[str, int
     link = _last([measure.link, *(level.link for level in levels)])
     shape = Shape(known["ranks"], place, link=link)
     subject = subject_of(measure, named) if measure.command else Subject(measure.workload)
+    profiles = [level.profile for level in levels if level.profile is not None]
+    if profiles and measure.command:
+        subject = replace(subject, profile=ProgramProfile() if profiles[-1] else None)
     return Request(subject, knobs, shape, mpi, Presentation(str(cell)), study.repeats)
 
 

@@ -110,6 +110,7 @@ class Level(InputTable, frozen=True):
     ranks: str | None = None
     threads: str | None = None
     link: LinkText | None = None  # "": none, where the measure has one
+    profile: bool | None = None  # record the MPI calls of a program; `None`: as the measure says
     place: str = ""  # a placement request; {ranks}, {threads} and {fill} (threads per core) stand for the numbers
     mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
     needs: tuple[Need, ...] = ()
