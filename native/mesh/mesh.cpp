@@ -4,7 +4,7 @@
 #include "block.hpp"
 #include "ledger.hpp"
 #include "options.hpp"
-#include "regions.hpp"
+#include "profiler/octant_profile.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -108,7 +108,7 @@ private:
 
     // The refined block moves on by one rank. Rank 0 decides; the rank before sends the description of what it had.
     void refine(int step) {
-        Region const region("refine");
+        octant_scope const region("refine");
         std::array<int, 3> control{step, step / options_.refine % grid_.ranks(), options_.sweeps};
         if (grid_.rank() != 0) control = {};
         ledger_.bcast(control, 0);
@@ -135,7 +135,7 @@ private:
     }
 
     void exchange() {
-        Region const region("exchange");
+        octant_scope const region("exchange");
         std::array<MPI_Request, 8> requests;
         std::size_t started = 0;
         for (auto const side : sides) {
@@ -153,7 +153,7 @@ private:
     }
 
     void solve() {
-        Region const region("solve");
+        octant_scope const region("solve");
         int sweeps = options_.sweeps * (grid_.rank() == options_.slow_rank ? options_.slow_factor : 1);
         if (grid_.rank() == refined_) sweeps += options_.sweeps;  // a refined block is more work
         double change = 0.0;

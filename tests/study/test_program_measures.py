@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fake_run import machine
-from octant import suites
+from octant import build, suites
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramValue
@@ -264,10 +264,13 @@ def test_no_shipped_suite_names_a_program(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", file.names())
-def test_no_shipped_study_names_a_program(name: str) -> None:
+def test_a_shipped_study_names_only_example_programs_and_needs_no_permission(name: str) -> None:
     study = file.load(name)
-    assert not any(measure.command for measure in study.measures.values())
-    assert not any(finding.statement for finding in study.findings)
+    commands = [measure.command for measure in study.measures.values() if measure.command]
+    assert all(build.example_named(command[0]) for command in commands)
+    if commands:
+        assert permissions(design(study, machine(), 1).requests) == ()
+    assert commands or not any(finding.statement for finding in study.findings)  # of its own: about these programs
 
 
 def stopped(here: Path, command: tuple[str, ...]) -> str:

@@ -91,7 +91,7 @@ def value_of(job: Job, name: str) -> float:
 def _region_time(job: Job, name: str) -> float:
     found = region_seconds(job)
     if name not in found:
-        why = suggestion(name, found) if found else "mark it with octant_region_begin and octant_region_end"
+        why = suggestion(name, found) if found else "mark it with octant_begin and octant_end"
         raise LookupError(f"the profile has no region {name!r}; {why}")
     return found[name]
 

@@ -118,7 +118,7 @@ def _region_time(name: str, regions: Mapping[str, float] | None) -> float:
     if name in regions:
         return regions[name]
     known = ", ".join(map(_shortened, list(regions)[:_SHOWN_NAMES])) + ", …" * (len(regions) > _SHOWN_NAMES)
-    hint = f"use one of {known}" if regions else "mark it in the program with octant_region_begin and octant_region_end"
+    hint = f"use one of {known}" if regions else "mark it in the program with octant_begin and octant_end"
     raise MissingValueError(f"the profile has no region {_quoted(name)}; {hint}")
 
 
