@@ -35,11 +35,11 @@ _KEY_NAME = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 _T = TypeVar("_T")
 
 
-def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
-    """Return the text of a user's file; `what` names its kind in the refusal: `network file`.
+def read_bytes(path: Path, what: str, limit: int = FILE_LIMIT) -> bytes:
+    """Return the content of a user's file; `what` names its kind in the refusal: `profile`.
 
     Raises:
-        Refusal: it does not exist, is not a regular file, is longer than `limit` bytes, or is not UTF-8.
+        Refusal: it does not exist, is not a regular file, or is longer than `limit` bytes.
     """
     try:
         # a pipe without a writer must not block
@@ -52,6 +52,16 @@ def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
         raise Refusal(f"cannot read the {what} {path} ({reason}); give a readable file") from error
     if len(data) > limit:
         raise Refusal(f"cannot read the {what} {path} (longer than {limit} bytes); use a shorter file", Exit.WRONG_WORD)
+    return data
+
+
+def read_text(path: Path, what: str, limit: int = FILE_LIMIT) -> str:
+    """Return the text of a user's file; `what` names its kind in the refusal: `network file`.
+
+    Raises:
+        Refusal: as `read_bytes`, or it is not UTF-8.
+    """
+    data = read_bytes(path, what, limit)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -46,6 +46,7 @@ class Site:
     function: str = ""  # "": not resolved
     file: str = ""
     line: int = 0
+    build_id: str = ""  # of the module in the process, hexadecimal; "": it has none
 
     @property
     def text(self) -> str:
