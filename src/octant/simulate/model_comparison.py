@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from octant.analysis.message_curves import BUFFERS, message_of
 from octant.analysis.segments import segments
 from octant.analysis.summary import Modelled
 from octant.failure import Refusal
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from octant.network.traffic import Nodes
     from octant.record import Point
 
-_BUFFERS = "buffers"  # knob that distinguishes cached from uncached messages
 _MAX_FLOWS = 100_000  # of a figure; limits the time to generate a page
 
 
@@ -73,7 +73,7 @@ class _Model:
         nodes = self._nodes(point)
         if nodes is None:
             return None
-        buffers = point.knobs.get(_BUFFERS, "")
+        buffers = point.knobs.get(BUFFERS, "")
         costs = MessageCosts(measured=MeasuredTimes(_chosen(self.inside, buffers), _chosen(self.between, buffers)))
         network = self._network(point, costs.measured)
         groups = [np.array(group, np.int32) for group in point.groups] or [
@@ -169,27 +169,13 @@ def times_of(summary: Summary, one_host: bool, link: str = "") -> dict[str, Mess
         here = len({given.host for given in figure.point.given}) == 1
         good = traffic is not None and figure.value is not None and not figure.invalid and here == one_host
         if good and traffic and figure.value and figure.value.middle > 0:
-            by_length = points.setdefault(figure.knobs.get(_BUFFERS, ""), {})
+            by_length = points.setdefault(figure.knobs.get(BUFFERS, ""), {})
             by_length.setdefault(traffic.units, []).append(figure.value.middle)
     found = {
         buffers: segments((length, float(np.median(times))) for length, times in by_length.items())
         for buffers, by_length in points.items()
     }
     return {buffers: times for buffers, of in found.items() if of and (times := message_times(of))}
-
-
-def message_of(summary: Summary, figure: Figure, link: str = "") -> Traffic | None:
-    """Return the traffic of a figure that is the time of one message over this link; `None`: it is not such a figure.
-
-    Figures of ranks that share cores are excluded.
-    """
-    if figure.workload.traffic is None or figure.wrong or figure.link != link or figure.point.share_cores:
-        return None
-    try:
-        traffic = figure.workload.traffic(summary.run.machine, figure.point)
-    except (KeyError, ValueError):
-        return None
-    return traffic if isinstance(traffic, Traffic) and traffic.is_message and figure.metric.unit == "s" else None
 
 
 def duplex_of(summary: Summary, one_host: bool, link: str = "") -> Duplex | None:

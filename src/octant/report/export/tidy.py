@@ -245,6 +245,7 @@ def document(report: RunReport, page: Path | None = None, files: bool = True) ->
         "damaged_lines": list(run.unread),
         "unknown_workloads": list(summary.unknown),
         **({"programs": programs} if (programs := _programs(run)) else {}),
+        **report.documents,
         **({"report": str(page)} if page else {}),
     }  # fmt: skip
 

@@ -21,6 +21,7 @@ from octant.report.machine import text as machine_text
 from octant.report.page import html
 from octant.report.page.html import Clean
 from octant.report.screen.first_screen import RunReport, about_text, period_text
+from octant.report.screen.sections import MAX_SHOWN
 from octant.report.tables import benchmark as benchmark_table
 from octant.report.tables import table
 from octant.stats.grades import GRADE_NAMES
@@ -71,7 +72,8 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
         words=drawing.description(machine), pages_text=machine_text.pages_text,
         software=[(name.replace("_", " "), value) for name, value in machine.software.items()],
         setting_texts=machine_text.setting_texts,
-        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held, **functions,
+        kept=results.kept_file_texts([*run.points, *run.failures]) if clean is str else (), samples=held,
+        sections=report.sections, most_rows=MAX_SHOWN, **functions,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The first screen of a report on a run, made once for the page, the terminal and programs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from octant import units
 from octant.advice.findings import Review, RunFinding, first_of, review
@@ -11,6 +11,7 @@ from octant.report import claims
 from octant.report.charts.picture import Picture
 from octant.report.screen.answer import Reliability, Tile
 from octant.report.screen.reliability import reliability
+from octant.report.screen.sections import Section
 from octant.report.screen.tiles import answer_text, tiles
 from octant.runs.programs.command_text import resume_line
 from octant.store import StoredRun
@@ -51,6 +52,8 @@ class RunReport:
     summary: Summary
     first: FirstScreen
     pictures: Sequence[Picture] = ()
+    sections: Sequence[Section] = ()  # tables of a profile, after the pictures
+    documents: Mapping[str, object] = field(default_factory=dict)  # further members of the JSON of the run
 
 
 def first_screen(summary: Summary) -> FirstScreen:

@@ -60,7 +60,8 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
     name = max((min(len(tile.name), LONGEST_NAME) for tile in tiles), default=0)
     number = max((len(tile.number) for tile in measured), default=0)
     table = Table(box=None, show_header=bool(measured), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    for heading, style in (("", "bold"), ("", "bold"), ("95 % interval", "dim"), ("", "")):
+    ends = "95 % interval" if any(tile.ends for tile in measured) else ""
+    for heading, style in (("", "bold"), ("", "bold"), (ends, "dim"), ("", "")):
         table.add_column(heading, style=style, no_wrap=True)
     for tile in measured:
         value = f"{tile.number:>{number}} {tile.unit}" if tile.unit else tile.number
@@ -69,7 +70,8 @@ def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
     heads = table_lines(table, 500)
     left = max((line.cell_len for line in heads), default=0) + 2
     is_wide = width - left >= LEAST_DETAILS
-    found = [heads.pop(0).append("  details" * is_wide, "dim")] if measured else []
+    head = heads.pop(0) if measured else Text()
+    found = [head.append("  details" * is_wide, "dim")] if ends else []
     for tile in tiles:
         if tile.missing:
             head = Text(f"{clean(tile.name):<{name}}", style="bold")

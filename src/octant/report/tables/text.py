@@ -23,6 +23,7 @@ from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.screen.first_screen import RunReport
 from octant.report.screen.text import screen_lines, wrapped
+from octant.report.tables.section_text import MAX_LINES, sections_lines
 from octant.report.terminal import screen_columns
 from octant.store import StoredRun
 from octant.workload import Choice
@@ -63,7 +64,9 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
         sources: disagreements of the machine's sources: in full, by name, or none.
     """
     summary, first = report.summary, report.first
-    found = [*screen_lines(first, summary.run.id, width, notes), Text(), *_table(summary, max(width, 60), notes)]
+    found = [*screen_lines(first, summary.run.id, width, notes)]
+    found += sections_lines(report.sections, width, notes, MAX_LINES - len(found))
+    found += [Text(), *_table(summary, max(width, 60), notes)]
     found += _best(summary, width)
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += titled_list("Failed", failed, width, "red")

@@ -1,0 +1,1 @@
+"""The report of an MPI profile: first screen, tables, pictures, page, text and JSON."""

@@ -1,0 +1,41 @@
+"""The report of a profile in a terminal: the first screen, the costliest calls and sites, or all tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.report import claims
+from octant.report.plain import clean_lines
+from octant.report.profile.first import first_screen_of
+from octant.report.profile.tables import sections
+from octant.report.screen.text import screen_lines
+from octant.report.tables.section_text import MAX_LINES, sections_lines
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from octant.advice.findings import Review
+    from octant.profile.results import Analysis
+
+
+def report_text(
+    analysis: Analysis, columns: int = 100, review: Review | None = None, run: str = "last", details: bool = False
+) -> str:
+    """Return the report in lines of at most `columns` columns; commands to copy keep their length.
+
+    Args:
+        review: the findings about the run.
+        run: id of the run, for commands.
+        details: all tables in full; otherwise at most 40 lines.
+    """
+    lines = report_lines(analysis, columns, review, run, details)
+    return "\n".join(clean_lines(line.plain).replace(claims.NARROW, " ").rstrip() for line in lines)
+
+
+def report_lines(
+    analysis: Analysis, width: int, review: Review | None = None, run: str = "last", details: bool = False
+) -> list[Text]:
+    """Return the same as styled lines."""
+    first = first_screen_of(analysis, review)
+    lines = screen_lines(first, run, width, details)
+    return [*lines, *sections_lines(sections(analysis), width, details, MAX_LINES - len(lines))]
