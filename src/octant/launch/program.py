@@ -61,6 +61,7 @@ class ProgramEnd:
     found: tuple[MatchedFile, ...] = ()  # files that the user asked for
     failed_after: tuple[str, ...] = ()  # commands after the launch that failed, a sentence each
     profile: ProfileFiles | None = None  # of the MPI calls; `None`: they were not recorded
+    interrupted: bool = False  # stopped by Ctrl-C while its MPI calls were recorded
 
     @property
     def failed(self) -> bool:
@@ -102,7 +103,7 @@ def run_program(
         store: is left out of a copy of the directory.
 
     Raises:
-        KeyboardInterrupt: passed on, after the program was ended.
+        KeyboardInterrupt: passed on, after the program was ended, unless it was profiled.
     """
     program_start = planned.program or ProgramStart()
     directory = Path(program_start.directory or Path.cwd())
@@ -171,8 +172,13 @@ class _Launch:
                 return replace(end, reason=f"the command `{shlex.join(words)}` before the launch {end.reason}")
         report = Path(self._program_start.report) if self._program_start.report else self._launch / "guard"
         report.unlink(missing_ok=True)
-        words = self._profiled_words()
-        end = self._guarded(words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
+        try:
+            words = self._profiled_words()
+            end = self._guarded(words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
+        except KeyboardInterrupt:
+            if not self._program_start.is_profiled:
+                raise
+            return self._interrupted(report)
         end = _judged(self._planned, end)
         if self._program_start.is_profiled:
             end = replace(end, profile=self._collected(end))
@@ -183,6 +189,17 @@ class _Launch:
             if after.reason:
                 failed.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
         return replace(end, failed_after=tuple(failed), found=tuple(self._found(known)))
+
+    def _interrupted(self, report: Path) -> ProgramEnd:
+        """Return the end of a profiled launch that was stopped, with its profile."""
+        reports = guard.load(report).reports
+        report.unlink(missing_ok=True)
+        outcome = ProcessOutcome(-signal.SIGINT, False, 0.0, "")
+        end = ProgramEnd(
+            outcome, self._folder, whole=next((one for one in reports if one.whole), None),
+            ranks=tuple(one for one in reports if not one.whole), reason="the launch was stopped", interrupted=True,
+        )  # fmt: skip
+        return replace(end, profile=self._collected(end))
 
     def _profiled_words(self) -> tuple[str, ...]:
         """Return the command line of the program, with the folder for its profiles."""

@@ -112,9 +112,7 @@ def merge(paths: Iterable[Path], ranks: int | None = None) -> Job:
         usual = float(np.median(list(rates.values())))
         parts.append(_part(without_clock, [rates.get(one.header["host"], usual) for one in without_clock]))
     elif without_clock:
-        problems.append(
-            f"The profiles of {len(without_clock)} processes are left out, because their clock is not known."
-        )
+        problems.append(_left_out(len(without_clock), "whose clock is not known"))
     while len(parts) > 1:
         parts = [_combine(parts[at : at + _FAN_IN]) for at in range(0, len(parts), _FAN_IN)]
     return _job(parts[0] if parts else None, ranks, problems)
@@ -311,8 +309,7 @@ def _begin_ticks(one: ProcessTables) -> int:
 
 def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
     header = one.header
-    is_timed = calls["time_s"] > 0
-    timed, all_calls = int(calls["calls"][is_timed].sum()), int(calls["calls"].sum())
+    all_calls, timed = int(calls["calls"].sum()), _timed_calls(one)
     cost = timed * header["timed_ticks"] + (all_calls - timed) * header["counted_ticks"]
     known = header["peak_memory_bytes"] > 0
     state = layout.STATES[header["state"]]
@@ -343,6 +340,11 @@ def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
         layout.ABIS[header["abi"]],
         header["executable"],
     )
+
+
+def _timed_calls(one: ProcessTables) -> int:
+    tables = [one.lost["total"], *(thread.entries for thread in one.threads)]
+    return sum(int(table["calls"][table["ticks"] > 0].sum()) for table in tables)
 
 
 def _combine(parts: Sequence[_Part]) -> _Part:
@@ -446,13 +448,13 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
     problems = []
     candidates = [number for number, one in enumerate(processes) if not one.is_spawned]
     if (spawned := len(processes) - len(candidates)) and candidates:
-        problems.append(f"{_processes(spawned)} started by MPI_Comm_spawn are left out.")
+        problems.append(_left_out(spawned, "started by MPI_Comm_spawn"))
     candidates = candidates or list(range(len(processes)))
     sizes = Counter(processes[number].ranks for number in candidates if processes[number].ranks)
     size = max(sizes, key=lambda one: (one == ranks, min(one, sizes[one]), one)) if sizes else ranks or 1
     strangers = [number for number in candidates if processes[number].ranks not in (0, size)]
     if strangers:
-        problems.append(f"{_processes(len(strangers))} of another MPI_COMM_WORLD are left out.")
+        problems.append(_left_out(len(strangers), "of another MPI_COMM_WORLD"))
     by_rank: dict[int, list[int]] = defaultdict(list)
     for number in candidates:
         if processes[number].ranks in (0, size):
@@ -462,12 +464,12 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
         *by_rank.pop(-1, ()),
         *(number for rank in set(by_rank) if rank >= size for number in by_rank.pop(rank)),
     ]:
-        problems.append(f"{_processes(len(unknown))} without a rank in MPI_COMM_WORLD are left out.")
+        problems.append(_left_out(len(unknown), "without a rank in MPI_COMM_WORLD"))
     kept = {max(numbers, key=lambda number: _precedence(processes[number])): rank for rank, numbers in by_rank.items()}
     if several := sorted(rank for rank, numbers in by_rank.items() if len(numbers) > 1):
         count = sum(len(by_rank[rank]) - 1 for rank in several)
         shown = ", ".join(map(str, several[:_SHOWN_RANKS])) + (", …" if len(several) > _SHOWN_RANKS else "")
-        problems.append(f"{_processes(count)} with the same rank as another process are left out: {shown}.")
+        problems.append(_left_out(count, f"with the same rank as another process ({shown})"))
         if size == 1 and count > 1:
             problems.append(
                 "Each process is rank 0 of 1: the launcher probably belongs to another MPI library than the program."
@@ -475,8 +477,8 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
     return kept, size, problems
 
 
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
+def _left_out(count: int, which: str) -> str:
+    return f"1 process {which} is left out." if count == 1 else f"{count} processes {which} are left out."
 
 
 def _precedence(one: _OneProcess) -> tuple[bool, int, int]:

@@ -300,6 +300,8 @@ class _Session:
                     lines = records.record_lines(planned, end, begun, files, judging, profile)
                 self._append(lines)
             self.attached.on_end(planned, end)
+        if end.interrupted:
+            raise KeyboardInterrupt
         return end.outcome
 
     def _judging(self, launch: Launch, scratch: Path) -> Judging:

@@ -75,14 +75,15 @@ def _bare(name: str) -> str:
 def reliability_of(one: Analysis) -> Reliability:
     """Return the grade of a profile, one or two sentences, and a row for each aspect."""
     known = one.reliability
+    ranks = ReliabilityRow(*_TEXTS.lines("ranks", known, one.job.ranks, *map(_ranks, (known.missing, known.killed))))
     rows = [
         ReliabilityRow(*_TEXTS.lines("overhead", known, share(known.own_cost_share), share(known.own_cost_of_worst))),
         ReliabilityRow(*_TEXTS.lines("dropped", known, share(known.lost_calls_share))),
-        ReliabilityRow(*_TEXTS.lines("ranks", known, one.job.ranks, *map(_ranks, (known.missing, known.killed)))),
+        ranks,
         ReliabilityRow(*_TEXTS.lines("times", known)),
         ReliabilityRow(*_TEXTS.lines("processors", known)),
         ReliabilityRow(*_TEXTS.lines("launches", one.repeats)),
-    ]
+    ] if one.ranks else [ranks]  # fmt: skip
     problems = [ReliabilityRow("Problem", clean(text), "The profile is incomplete.") for text in known.problems]
     cost = (
         claims.percent(known.own_cost_share) if known.own_cost_share >= 0.0005 else f"less than {claims.percent(0.001)}"

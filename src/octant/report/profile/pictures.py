@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from octant import units
 from octant.profile.results import Analysis, CommunicationMatrix, SizeDistribution
 from octant.report import claims
 from octant.report.charts.bars.bars import places_axis
@@ -19,15 +20,13 @@ from octant.report.charts.picture import (
     Panel,
     Picture,
     Role,
-    count_text,
     even_ticks,
     si_ticks,
     size_ticks,
     thin,
-    with_unit,
 )
 from octant.report.plain import clean
-from octant.report.profile.tables import count, seconds, site_text, size, size_range
+from octant.report.profile.tables import count, seconds, short_site, size, size_range
 from octant.report.screen.sections import Section
 from octant.report.sentences import Sentences
 from octant.report.tables.section_text import shortened
@@ -119,7 +118,7 @@ def _sites(one: Analysis) -> Picture | None:
         waits[wait.site_number, wait.name] += wait.waited_s if wait.rank is not None else 0.0
     waiting = [min(site.time_s, waits.get((site.site_number, site.name), 0.0)) for site in kept]
     other = [site.time_s - wait for site, wait in zip(kept, waiting, strict=True)]
-    labels = [f"{clean(site.name)} {shortened(site_text(site.site), 36)}" for site in kept]
+    labels = [f"{clean(site.name)} {shortened(short_site(site.site), 36)}" for site in kept]
     series = [_stack("in the call", other, "series-1", [""] * len(kept))]
     if any(waiting):
         series.append(_stack("waiting for the latest rank (inferred)", waiting, "series-2", [""] * len(kept)))
@@ -155,11 +154,14 @@ def _place(first: int) -> float:
 
 
 def _bars(axis: Axis, title: str, unit: str, xs: Sequence[float], values: Sequence[float]) -> Panel:
-    text = count_text if unit == "1" else si_ticks(unit)
-    ticks = even_ticks(max(values), text)
-    upright = with_unit(title, False, ticks[:: max(1, len(ticks) // 4)], unit)
-    if unit == "1":
-        upright = Axis(title, False, tuple((at, f"{at:,.0f}") for at, _ in upright.ticks), "1")
+    most = max(values)
+    scale, name = (1.0, "") if unit == "1" else units.si_scale(most, unit=unit)
+    if unit == "B":
+        power = min(5, max(0, int(math.log2(most) // 10))) if most >= 1 else 0
+        scale, name = 1024.0**power, ("", "Ki", "Mi", "Gi", "Ti", "Pi")[power]
+    ticks = even_ticks(most / scale, lambda value: f"{value:,.6g}")
+    some = tuple((at * scale, text) for at, text in ticks[:: max(1, len(ticks) // 4)])
+    upright = Axis(title if unit == "1" else f"{title}, {name}{unit}", False, some, unit)
     return Panel(axis, upright, (ChartSeries(title, "bars", tuple(xs), tuple(values), role="series-1", names="none"),))
 
 

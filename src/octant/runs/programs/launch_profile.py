@@ -53,7 +53,7 @@ def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> Lau
     merged = merge(paths, planned.ranks or None)
     job = replace(merged, problems=(*merged.problems, *problems))
     path = scratch / "merged.profile"
-    write_container(job, path)
+    path.write_bytes(write_container(job))
     found = tuple(results(job)), tuple(series(job))
     return LaunchProfile(path, *found, region_seconds(job), job, _incomplete_text(job))
 
