@@ -4,7 +4,6 @@
 
 #include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,8 +25,9 @@ static void read_build_id(struct dl_phdr_info const* object, ElfW(Phdr) const* s
         char const* const name = note + sizeof *head;
         unsigned char const* const id = (unsigned char const*)name + ((head->n_namesz + 3u) & ~3u);
         if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
-            for (size_t byte = 0; byte < head->n_descsz && 2 * byte + 2 < room; ++byte) {
-                snprintf(text + 2 * byte, 3, "%02x", id[byte]);
+            for (size_t byte = 0; byte < head->n_descsz && 2 * byte + 1 < room; ++byte) {  // 20 bytes fill the text
+                text[2 * byte] = "0123456789abcdef"[id[byte] >> 4];
+                text[2 * byte + 1] = "0123456789abcdef"[id[byte] & 15];
             }
             return;
         }
