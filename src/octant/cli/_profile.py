@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import traceback
 from dataclasses import dataclass
@@ -15,19 +13,21 @@ from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import TextIO
 
     from octant.cli._program import ProgramWords
     from octant.launch import Planned
     from octant.launch.program import ProgramEnd
     from octant.profile.job import Job
-    from octant.profile.results import Analysis
     from octant.program import ProgramProfile
     from octant.request import Request
     from octant.runs.command_line import LaunchTarget
     from octant.store import Store, StoredRun
 
 LEAST_COLUMNS, USUAL_COLUMNS = 60, 100
-"""Widths of the table on standard error: at least, and if it is not a terminal."""
+"""Widths of the table: at least, and if it is not for a terminal."""
+PAGE = "profile.html"
+"""Page of the profile in the folder of a run."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def profile_program(program: ProgramWords, options: ProfileOptions) -> None:
         show_if_any(run, options)
     except Refusal as refusal:
         typer.echo(f"octant: {refusal}", err=True)
-    except Exception:  # noqa: BLE001 - the program's exit status is returned, whatever happens to its table
+    except Exception:  # the program's exit status is returned, whatever happens to its table
         traceback.print_exc()
     _end(run, ends)
 
@@ -165,23 +165,6 @@ def _end(run: StoredRun, ends: list[ProgramEnd]) -> None:
     end_command(list_exit_reasons(run))
 
 
-def profiles_of(run: StoredRun) -> list[Job]:
-    """Return the profiles of a run: of its launches that succeeded, then of those that failed.
-
-    Raises:
-        Refusal: a stored profile cannot be read.
-    """
-    from octant.profile.container import read_container
-    from octant.record import RecordError
-    from octant.store.kept import PROFILE, read_kept
-
-    files = [file for record in (*run.points, *run.failures) for file in record.files if file.kind == PROFILE]
-    try:
-        return [read_container(read_kept(run.folder, file)) for file in files]
-    except RecordError as error:
-        raise Refusal(f"cannot read the profile of {run.id} ({error}); measure it again") from error
-
-
 def why_no_profile(run: StoredRun) -> str:
     """Return why a run has no profile, with the next step."""
     from octant.runs.programs.launch_profile import NO_CALLS, NOTE
@@ -198,62 +181,56 @@ def why_no_profile(run: StoredRun) -> str:
 
 def show_if_any(run: StoredRun, options: ProfileOptions) -> None:
     """Print the profile of a run on standard error and write its page, if there is one."""
+    from octant.analysis.profiles import newest_analysis
     from octant.report.profile import page
     from octant.report.profile.text import report_text
 
-    jobs = profiles_of(run)
-    if not jobs:
+    analysis = newest_analysis(run)
+    if analysis is None:
         typer.echo(f"octant: no profile ({why_no_profile(run)})", err=True)
         return
-    analysis = _analysis(jobs)
-    path = page.write(analysis, options.output or run.folder / "profile.html", run=run.id)
+    path = page.write(analysis, options.output or run.folder / PAGE, run=run.id)
     typer.echo(report_text(analysis, _columns(sys.stderr), run=run.id), err=True)
-    typer.echo(f"octant: {path}", err=True)
+    typer.echo(str(path), err=True)
     if options.mpitrace:
-        _write_classic(jobs[0], options.mpitrace)
-
-
-def _analysis(jobs: list[Job]) -> Analysis:
-    from octant.profile.analysis import analyse
-
-    return analyse(jobs[0], jobs[1:])
-
-
-def _columns(stream: object) -> int:
-    """Return the width of a table on a stream."""
-    try:
-        columns = os.get_terminal_size(stream.fileno()).columns  # type: ignore[attr-defined]
-    except (AttributeError, OSError, ValueError):
-        columns = shutil.get_terminal_size((USUAL_COLUMNS, 24)).columns
-    return max(LEAST_COLUMNS, columns)
-
-
-def _write_classic(job: Job, folder: Path) -> None:
-    """Write files in the format of mpitrace, for the ranks that the variables of mpitrace select."""
-    from octant.profile import classic
-
-    raise NotImplementedError
+        _write_classic(analysis.job, options.mpitrace)
 
 
 def show_stored(run: StoredRun, output: Path | None, mpitrace: Path | None, json: bool) -> None:
     """Print the profile of a stored run.
 
     Raises:
-        Refusal: the run has no profile.
+        Refusal: the run has no profile, or it cannot be read.
     """
+    from octant.analysis.profiles import newest_analysis
     from octant.report.profile import page
     from octant.report.profile.document import report_json
     from octant.report.profile.text import report_text
 
-    jobs = profiles_of(run)
-    if not jobs:
-        raise Refusal(f"cannot show the profile of {run.id} ({why_no_profile(run).replace('; ', '); ', 1)}")
-    analysis = _analysis(jobs)
+    if json and output is not None:
+        why = "--json writes no HTML file"
+        raise Refusal(f"cannot use --output with --json ({why}); use one of them", Exit.WRONG_WORD)
+    analysis = newest_analysis(run)
+    if analysis is None:
+        cause, _, step = why_no_profile(run).partition("; ")
+        raise Refusal(f"cannot show the profile of {run.id} ({cause}); {step}")
     if mpitrace:
-        _write_classic(jobs[0], mpitrace)
+        _write_classic(analysis.job, mpitrace)
     if json:
         print(report_json(analysis))
         return
-    path = page.write(analysis, output or run.folder / "profile.html", run=run.id)
+    path = page.write(analysis, output or run.folder / PAGE, run=run.id)
     print(report_text(analysis, _columns(sys.stdout), run=run.id, details=True))
     print(path)
+
+
+def _columns(stream: TextIO) -> int:
+    """Return the width of a table on a stream."""
+    from octant.report.terminal import screen_columns
+
+    return max(LEAST_COLUMNS, screen_columns(USUAL_COLUMNS, stream))
+
+
+def _write_classic(job: Job, folder: Path) -> None:
+    """Write files in the format of mpitrace, for the ranks that the variables of mpitrace select."""
+    raise NotImplementedError

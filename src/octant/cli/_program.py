@@ -133,7 +133,6 @@ class ProgramWords:
             text = f"{example} {shell_text(options)} -- ./app"
             raise Refusal(f"cannot use {options[0]} ({why}); try {text}", Exit.WRONG_WORD)
 
-
     def refuse_with_subcommand(self, group: str) -> None:
         """Refuse options of a group, or a command line after --, that were given with one of its commands.
 

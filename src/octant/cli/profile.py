@@ -26,9 +26,7 @@ from octant.failure import Exit, Refusal
 
 recorded_option = options_under("Recording")
 
-RepeatsOption = Annotated[
-    int, recorded_option(min=1, max=1000, help="Number of launches; times then get intervals.")
-]
+RepeatsOption = Annotated[int, recorded_option(min=1, max=1000, help="Number of launches; times then get intervals.")]
 CountsOption = Annotated[bool, recorded_option("--counts", help="Count the calls without timing them.")]
 NoSitesOption = Annotated[bool, recorded_option("--no-sites", help="Do not separate the calls by call site.")]
 RegionOnlyOption = Annotated[
@@ -106,7 +104,15 @@ def profile(
         raise Refusal(f"cannot use --counts with --region-only ({why}); omit one of them", Exit.WRONG_WORD)
     recorded = ProgramProfile("counts" if counts else "off" if region_only else "full", not no_sites)
     options = ProfileOptions(
-        recorded, repeats, ranks, LaunchTarget(place, launcher, hosts), tuple(mpi or ()), store, timeout, output, mpitrace
+        recorded,
+        repeats,
+        ranks,
+        LaunchTarget(place, launcher, hosts),
+        tuple(mpi or ()),
+        store,
+        timeout,
+        output,
+        mpitrace,
     )
     if rounds and not cost:
         raise Refusal("cannot use --rounds without --cost; add --cost, or use --repeats", Exit.WRONG_WORD)
