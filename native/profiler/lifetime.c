@@ -34,6 +34,9 @@ static bool has_world;       // between MPI_Init and MPI_Finalize
 static int sessions;
 static struct octant_slab* slabs[octant_max_threads];
 
+// Slabs begin this many bytes behind the start of a page, so that each entry of a call is one cache line.
+enum { cache_line = 64, slab_shift = (cache_line - offsetof(struct octant_slab, table) % cache_line) % cache_line };
+
 static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 static void apply_recording(void) { __atomic_store_n(&octant_enabled, is_alive && is_on, __ATOMIC_RELEASE); }
@@ -157,9 +160,9 @@ static void fill_header(struct octant_header* header, size_t slabs_at, size_t pa
     header->header_bytes = sizeof *header;
     header->entry_bytes = sizeof(struct octant_entry);
     header->peer_bytes = sizeof(struct octant_peer);
-    header->slab_bytes = (uint32_t)round_up(sizeof(struct octant_slab), page);
+    header->slab_bytes = (uint32_t)round_up(slab_shift + sizeof(struct octant_slab), page);
     header->page_bytes = (uint32_t)page;
-    header->slabs_at = slabs_at;
+    header->slabs_at = slabs_at + slab_shift;
     header->pid = (int32_t)getpid();
     header->communicators = 2;
     header->regions = 1;
@@ -224,11 +227,12 @@ static struct octant_slab* append_slab(void) {
     if (index >= octant_max_threads) return NULL;
     int const file = open_again();
     if (file < 0) return NULL;
-    size_t const begin = octant_profile->slabs_at + (size_t)index * octant_profile->slab_bytes;
-    struct octant_slab* slab = NULL;
-    if (reserve(file, begin, octant_profile->slab_bytes)) slab = map(file, begin, octant_profile->slab_bytes);
+    size_t const begin = octant_profile->slabs_at - slab_shift + (size_t)index * octant_profile->slab_bytes;
+    char* start = NULL;
+    if (reserve(file, begin, octant_profile->slab_bytes)) start = map(file, begin, octant_profile->slab_bytes);
     close(file);
-    if (slab == NULL) return NULL;
+    if (start == NULL) return NULL;
+    struct octant_slab* const slab = (struct octant_slab*)(start + slab_shift);
     slabs[index] = slab;
     slab->used = 1;
     __atomic_store_n(&octant_profile->slabs, index + 1, __ATOMIC_RELEASE);

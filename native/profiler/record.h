@@ -77,7 +77,7 @@ static inline uint64_t octant_ticks(void) {
 }
 
 // Whether the call of this thread is passed on without being recorded: a call inside another one, or recording is disabled.
-static inline bool octant_skips(struct octant_thread* thread) {
+static inline __attribute__((always_inline)) bool octant_skips(struct octant_thread* thread) {
     int const enabled = __atomic_load_n(&octant_enabled, __ATOMIC_RELAXED);
     if (OCTANT_LIKELY((thread->depth | thread->disabled) == 0 && enabled != 0 && thread->slab != NULL)) return false;
     if (OCTANT_LIKELY((thread->depth | thread->disabled) != 0 || (enabled == 0 && octant_recording.is_started != 0))) return true;
