@@ -96,13 +96,14 @@ def excess_time(job: Job, curve: MessageCurve | NoCurve | None) -> ExcessTime:
         share=min(1.0, share_of(excess, mpi_seconds(job))),
         curve=curve.source,
         eager_limit=curve.eager_limit,
+        rendezvous_from=curve.rendezvous_from,
     )
 
 
 def _row(job: Job, parts: Mapping[int, int], rows: np.ndarray, curve: MessageCurve) -> ExcessRow:
     """Return the excess of the calls of one bucket."""
     first, last = bucket_limits(int(rows["bucket"][0]))
-    time_s, expected, calls = _time(rows), _expected(parts, rows, curve), int(rows["calls"].sum())
+    time_s, expected, calls = time_with_waiting(rows), _expected(parts, rows, curve), int(rows["calls"].sum())
     mean = float(rows["bytes"].sum()) / calls if calls else 0.0
     return ExcessRow(
         first=first,
@@ -120,11 +121,13 @@ def _call(
     job: Job, parts: Mapping[int, int], rows: np.ndarray, shares: Mapping[int, float], curve: MessageCurve
 ) -> ExcessCall:
     """Return the excess of one function: of each size, the share that the function has of the time."""
-    excess = sum(shares[key[0]] * _time(part) for key, part in groups(rows, "bucket"))
-    return ExcessCall(job.call_names[int(rows["call"][0])], _time(rows), _expected(parts, rows, curve), excess)
+    excess = sum(shares[key[0]] * time_with_waiting(part) for key, part in groups(rows, "bucket"))
+    return ExcessCall(
+        job.call_names[int(rows["call"][0])], time_with_waiting(rows), _expected(parts, rows, curve), excess
+    )
 
 
-def _time(rows: np.ndarray) -> float:
+def time_with_waiting(rows: np.ndarray) -> float:
     """Return the time of calls, with the waiting for the requests that they started."""
     return float(rows["time_s"].sum() + rows["waited_s"].sum())
 

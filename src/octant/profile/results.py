@@ -303,6 +303,7 @@ class ExcessTime:
     share: float = 0.0  # of all MPI time
     curve: str = ""  # "run 12, mpi/p2p, Open MPI 4.1.4"; "": no curve
     eager_limit: int | None = None  # bytes; of the curve's change of protocol
+    rendezvous_from: int | None = None  # bytes; the shortest measured message of the next protocol
     reason: str = ""  # why there is no excess, one sentence; "": there is
     command: str = ""  # that measures the curve
 

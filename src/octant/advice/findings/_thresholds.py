@@ -47,6 +47,20 @@ OF_FAULTS = 0.25
 """Share of system time from which page faults are its main cause."""
 OFF_NODE = 0.1
 """Share of the private memory of a program on other NUMA domains."""
+OF_MPI_PROGRAM = 0.02
+"""Share of the time of all threads that call MPI, from which a finding about MPI calls is relevant."""
+SMALL_MESSAGE = 1024
+"""Bytes below which messages are small; their time is that of their start."""
+MANY_MESSAGES = 10_000
+"""Minimum number of messages from one rank to another that are many."""
+SMALL_REDUCTION = 64
+"""Bytes up to which the time of a reduction does not depend on its size."""
+ABOVE_EAGER = 4.0
+"""Ratio of the common message size to the eager limit, up to which a higher limit is proposed."""
+POLLS_A_SECOND = 10_000.0
+"""Calls of Test and Probe functions per second of one rank, from which it polls."""
+RECORDING = 0.01
+"""Share of the time that recording these calls takes, from which counting only is proposed."""
 ORDER = {
     "shared cores": 0.06, "oversubscription": 0.05, "idle cores": 0.04, "unbound threads": 0.03, "base pages": 0.02,
     "waiting": 0.012, "system time": 0.011,

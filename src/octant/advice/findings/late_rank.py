@@ -1,0 +1,62 @@
+"""All ranks of a collective wait for the same rank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octant.advice.findings import RuleResult, RunFinding
+from octant.advice.findings._profiles import profile_of
+from octant.advice.findings._thresholds import OF_MPI_PROGRAM
+from octant.units import counted, percent_text, si_text
+
+if TYPE_CHECKING:
+    from octant.advice.findings._profiles import ProfiledProgram
+    from octant.analysis.summary import Summary
+    from octant.profile.results import CollectiveWait
+
+
+def judge(summary: Summary) -> RuleResult:
+    """Return a finding on the collective with the most waiting for one rank, in the newest profile of the run."""
+    program = profile_of(summary)
+    return judge_profile(program) if program else RuleResult()
+
+
+def judge_profile(program: ProfiledProgram) -> RuleResult:
+    """Return the same for one profile."""
+    analysis = program.analysis
+    late = [one for one in analysis.waits if one.rank is not None]
+    if not late or program.share_of_time(late[0].waited_s) < OF_MPI_PROGRAM:
+        return RuleResult(passed=("no rank was waited for in one collective",) if analysis.waits else ())
+    wait = late[0]
+    others = wait.ranks - 1
+    each = si_text(wait.waited_s / others, "s")
+    who = "The other rank waits" if others == 1 else f"The other {others} ranks wait"
+    if wait.is_one_event:
+        body = f"{who} {each} on average, most of it in one call. Examine what rank {wait.rank} does before this call; "
+    else:
+        body = (
+            f"{who} {each} on average, in {counted(wait.calls, 'call')}. Give rank {wait.rank} less work before this "
+        )
+        body += "call; "
+    body += "the command shows whether the same rank is late in further launches."
+    return RuleResult(
+        (
+            RunFinding(
+                rule="late rank",
+                title=f"{percent_text(wait.share)} of MPI time is waiting for rank {wait.rank} in {_place(wait)}",
+                body=body,
+                lines=program.lines("--repeats", "3"),
+                family="late rank",
+                gain=program.order(wait.waited_s),
+                details=(
+                    f"inferred from the time in the call: rank {wait.rank} {si_text(wait.least_s, 's')}, the next rank "
+                    f"{si_text(wait.next_s, 's')}",
+                ),
+            ),
+        )
+    )
+
+
+def _place(wait: CollectiveWait) -> str:
+    """Return the call and its site."""
+    return f"{wait.name} at {wait.site.text}"
