@@ -109,7 +109,8 @@ def checked_request(program: ProgramWords, options: ProfileOptions) -> tuple[Req
     file_checks.check_files_exist(request)
     profile_checks.check_profilable(request)
     check_startable(request, machine)
-    report_remarks(request)
+    if options.where.place:
+        report_remarks(request)
     for text in profile_checks.remarks(request):
         typer.echo(f"octant: {text}", err=True)
     words = [*options.words, *program.options.shown_words]
