@@ -162,6 +162,11 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
         """Return the level of every factor, in the order of the file."""
         return tuple({**self.baseline, **levels}[factor] for factor in self.factors)
 
+    @property
+    def has_only_parts(self) -> bool:
+        """Return whether all factors name parts of the result, so that no settings are compared."""
+        return set(self.factors) == set(self.parts)
+
     def baseline_of(self, levels: tuple[str, ...]) -> tuple[str, ...]:
         """Return the combination that a combination is compared with: the baseline for the same parts."""
         pairs = zip(self.factors, levels, strict=True)
