@@ -59,6 +59,7 @@ def report(
     from octant.report.charts.pictures import pictures as pictures_of
     from octant.report.export import sharing, tidy
     from octant.report.page import run_page
+    from octant.report.profile.page import profiled
     from octant.report.screen.first_screen import RunReport, first_screen
     from octant.report.tables import text
 
@@ -74,9 +75,9 @@ def report(
         summary = with_model(summary, load(model))
     clean = sharing.cleaner(run) if share else str
     drawn = () if json and svg is None else pictures_of(summary)
+    shown = profiled(RunReport(summary, first_screen(summary), drawn))
     if svg is not None:
-        write_svgs((sharing.cleaned(one, clean) for one in drawn), svg, run.id)
-    shown = RunReport(summary, first_screen(summary), drawn)
+        write_svgs((sharing.cleaned(one, clean) for one in shown.pictures), svg, run.id)
     if json:
         print(tidy.as_json(shown, clean=clean))
         return
@@ -85,5 +86,5 @@ def report(
     if not share:  # the table may break lines within a text to be removed
         text.show(shown, notes=notes)
     if pictures:
-        text.show_pictures([sharing.cleaned(one, clean) for one in drawn])
+        text.show_pictures([sharing.cleaned(one, clean) for one in shown.pictures])
     print(path)

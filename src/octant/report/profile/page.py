@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from octant.advice.findings import Review
+from octant.analysis.profiles import newest_analysis
+from octant.failure import Refusal
 from octant.report.export.sharing import cleaned
 from octant.report.page import html
 from octant.report.profile.document import document
 from octant.report.profile.first import first_screen_of
 from octant.report.profile.pictures import profile_pictures, without_pictures
-from octant.report.profile.tables import sections
+from octant.report.profile.tables import TEXTS, sections
 from octant.report.screen.answer import Reliability
-from octant.report.screen.sections import MAX_SHOWN
+from octant.report.screen.sections import MAX_SHOWN, Section
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from octant.advice.findings import Review
     from octant.profile.results import Analysis
     from octant.report.page.html import Clean
     from octant.report.screen.first_screen import RunReport
@@ -56,21 +58,27 @@ def render(analysis: Analysis, review: Review | None = None, run: str = "", clea
     )  # fmt: skip
 
 
-def with_profile(report: RunReport, analysis: Analysis, review: Review | None = None) -> RunReport:
-    """Return the report of a run with the first screen, the pictures and the tables of its profile.
+def profiled(report: RunReport) -> RunReport:
+    """Return the report of a run with that of its newest profile; the same report if the run has none."""
+    try:
+        analysis = newest_analysis(report.summary.run)
+    except Refusal as error:
+        text = TEXTS.line("unreadable", str(error))
+        return replace(report, sections=(Section("mpi-profile", "MPI profile", (), (), text, brief=1),))
+    return report if analysis is None else with_profile(report, analysis)
 
-    Args:
-        review: the findings about the run.
-    """
-    tables = sections(analysis)
+
+def with_profile(report: RunReport, analysis: Analysis) -> RunReport:
+    """Return the report of a run with the first screen, the pictures and the tables of its profile."""
+    tables, own = sections(analysis), report.first
     pictures = profile_pictures(analysis, tables)
-    mine, own = first_screen_of(analysis, review), report.first
+    mine = first_screen_of(analysis, Review(own.findings, own.passed))
     worst = max(mine.reliability, own.reliability, key=lambda one: GRADES.index(one.grade))
     text = mine.reliability.text if worst is mine.reliability else f"{mine.reliability.text} {own.reliability.text}"
     rows = (*mine.reliability.rows, *(row for row in own.reliability.rows if row.what != "Launches"))
     first = replace(
         mine, reliability=Reliability(worst.grade, text, rows), identity=own.identity, incomplete=own.incomplete,
-        absent=tuple(dict.fromkeys((*own.absent, *mine.absent))),
+        absent=own.absent,
     )  # fmt: skip
     return replace(
         report, first=first, pictures=(*pictures, *report.pictures), sections=without_pictures(tables, pictures),

@@ -10,6 +10,7 @@ from octant.report.profile.first import first_screen_of
 from octant.report.profile.tables import sections
 from octant.report.screen.text import screen_lines
 from octant.report.tables.section_text import MAX_LINES, sections_lines
+from octant.report.terminal import console
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -37,5 +38,12 @@ def report_lines(
 ) -> list[Text]:
     """Return the same as styled lines."""
     first = first_screen_of(analysis, review)
-    lines = screen_lines(first, run, width, details)
+    lines = [part for line in screen_lines(first, run, width, details) for part in _folded(line, width)]
     return [*lines, *sections_lines(sections(analysis), width, details, MAX_LINES - len(lines))]
+
+
+def _folded(line: Text, width: int) -> list[Text]:
+    """Return a line that wide characters make too wide in several lines."""
+    if line.cell_len <= width or line.cell_len == len(line.plain):
+        return [line]
+    return list(line.wrap(console(width), width, overflow="fold"))

@@ -24,7 +24,6 @@ LEAST_COLUMNS = 4
 LEAST_ROWS = 3
 """Rows of a brief table in a terminal; with less room, it is omitted."""
 _BETWEEN = 2  # columns between cells
-_AROUND = 3  # lines of a brief table without its rows
 
 
 def sections_lines(
@@ -41,10 +40,13 @@ def sections_lines(
             found += [Text(), *_section_lines(one, len(one.rows), width, details)] if one.rows or one.text else []
             continue
         rows = min(one.brief, len(one.rows))
-        if room is not None:
-            rows = min(rows, room - len(found) - _AROUND)
-        if one.brief and rows >= min(LEAST_ROWS, len(one.rows)) and (rows or (one.text and not one.rows)):
-            found += [Text(), *_section_lines(one, rows, width, details)]
+        if not one.brief or (not rows and not one.text):
+            continue
+        lines = _section_lines(one, rows, width, details)
+        over = 0 if room is None else max(0, len(found) + 1 + len(lines) - room)
+        if over and rows - over < LEAST_ROWS:
+            continue
+        found += [Text(), *(_section_lines(one, rows - over, width, details) if over else lines)]
     return found
 
 
