@@ -6,6 +6,8 @@
 #include "options.hpp"
 #include "profiler/octant_profile.h"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -20,6 +22,8 @@ constexpr double allowed_error = 1e-9;  // relative to values of 1; rounding err
 constexpr std::size_t description_length = 13;  // numbers that describe a block: 104 bytes, as in the profile of ENZO
 constexpr int transfer_tag = 10, transpose_tag = 11;
 constexpr int wrong_result = 4, wrong_word = 2;  // exit statuses, as of all programs of Octant
+
+int length(auto const& values) { return static_cast<int>(values.size()); }
 
 Side opposite(Side side) {
     switch (side) {
@@ -75,7 +79,7 @@ private:
 class Solver {
 public:
     Solver(Grid const& grid, Options const& options)
-        : grid_(grid), options_(options), ledger_(grid.communicator()), block_(grid.place(grid.rank()), options.size, options.fields) {
+        : grid_(grid), options_(options), mesh_(grid.communicator()), block_(grid.place(grid.rank()), options.size, options.fields) {
         for (auto const side : sides) neighbours_[static_cast<std::size_t>(side)] = grid.neighbour(side);
         for (auto* const halos : {&out_, &in_})
             for (auto& halo : *halos) halo.resize(static_cast<std::size_t>(options.size) * static_cast<std::size_t>(options.fields));
@@ -83,7 +87,7 @@ public:
 
     // Returns the time of the steps in seconds.
     double run() {
-        ledger_.barrier();
+        barrier();
         double const begun_s = MPI_Wtime();
         for (int step = 0; step < options_.steps; ++step) {
             if (step % options_.refine == 0) refine(step);
@@ -99,10 +103,21 @@ public:
         return steps_s;
     }
 
-    Ledger& ledger() { return ledger_; }
-    double error() const { return error_; }
+    // Returns at rank 0, for each rank: the time of the steps, its largest error, and its counts, which include this call.
+    std::vector<double> gather(double steps_s) {
+        ledger_.add(Routine::gather, (2 + 3 * routine_count) * sizeof(double));
+        auto values = ledger_.numbers();
+        values.insert(values.begin(), {steps_s, error_});
+        std::vector<double> all(grid_.rank() == 0 ? values.size() * static_cast<std::size_t>(grid_.ranks()) : 0);
+        MPI_Gather(values.data(), length(values), MPI_DOUBLE, all.data(), length(values), MPI_DOUBLE, 0, mesh_);
+        return all;
+    }
 
 private:
+    void barrier() {
+        MPI_Barrier(mesh_);
+        ledger_.add(Routine::barrier);
+    }
     void note(double error) { error_ = std::max(error_, error); }
     void require(bool condition) { note(condition ? 0.0 : std::numeric_limits<double>::infinity()); }
 
@@ -111,44 +126,70 @@ private:
         octant_scope const region("refine");
         std::array<int, 3> control{step, step / options_.refine % grid_.ranks(), options_.sweeps};
         if (grid_.rank() != 0) control = {};
-        ledger_.bcast(control, 0);
+        MPI_Bcast(control.data(), length(control), MPI_INT, 0, mesh_);
+        ledger_.add(Routine::bcast, grid_.rank() == 0 ? sizeof control : 0);
         require(control[0] == step);
-        std::array<double, description_length> description{};
-        description[0] = grid_.rank();
-        if (refined_ >= 0 && refined_ != control[1]) {
-            if (grid_.rank() == refined_) ledger_.send(description, control[1], transfer_tag);
-            if (grid_.rank() == control[1]) {
-                std::array<double, description_length> received{};
-                ledger_.recv(received, refined_, transfer_tag);
-                require(received[0] == refined_);
-            }
-        }
-        refined_ = control[1];
+        hand_over(control[1]);
         auto const ranks = static_cast<std::size_t>(grid_.ranks());
+        int const has_refined = grid_.rank() == refined_;
         std::vector<int> refined(ranks);
-        ledger_.allgather(grid_.rank() == refined_ ? 1 : 0, refined);
+        MPI_Allgather(&has_refined, 1, MPI_INT, refined.data(), 1, MPI_INT, mesh_);
+        ledger_.add(Routine::allgather, sizeof has_refined);
         require(refined[static_cast<std::size_t>(refined_)] == 1 && std::ranges::count(refined, 1) == 1);
+        gather_descriptions(ranks);
+        barrier();
+    }
+
+    void hand_over(int next) {
+        std::array<double, description_length> description{static_cast<double>(refined_)};
+        if (refined_ >= 0 && refined_ != next && grid_.rank() == refined_) {
+            MPI_Send(description.data(), length(description), MPI_DOUBLE, next, transfer_tag, mesh_);
+            ledger_.add(Routine::send, sizeof description, 1);
+        }
+        if (refined_ >= 0 && refined_ != next && grid_.rank() == next) {
+            description = {};
+            MPI_Recv(description.data(), length(description), MPI_DOUBLE, refined_, transfer_tag, mesh_, MPI_STATUS_IGNORE);
+            ledger_.add(Routine::recv, sizeof description, 1);
+            require(description[0] == refined_);
+        }
+        refined_ = next;
+    }
+
+    void gather_descriptions(std::size_t ranks) {
+        std::array<double, description_length> const description{static_cast<double>(grid_.rank())};
         std::vector<double> every(ranks * description_length);
-        ledger_.allgatherv(description, every);
+        std::vector<int> counts(ranks, length(description)), begins(ranks);
+        for (std::size_t rank = 0; rank < ranks; ++rank) begins[rank] = static_cast<int>(rank * description_length);
+        MPI_Allgatherv(description.data(), length(description), MPI_DOUBLE, every.data(), counts.data(), begins.data(), MPI_DOUBLE,
+                       mesh_);
+        ledger_.add(Routine::allgatherv, sizeof description);
         for (std::size_t rank = 0; rank < ranks; ++rank) require(every[rank * description_length] == static_cast<double>(rank));
-        ledger_.barrier();
     }
 
     void exchange() {
         octant_scope const region("exchange");
         std::array<MPI_Request, 8> requests;
-        std::size_t started = 0;
+        std::size_t started = 0, bytes = in_[0].size() * sizeof(double);
         for (auto const side : sides) {
             auto const at = static_cast<std::size_t>(side);
-            requests[started++] = ledger_.irecv(in_[at], neighbours_[at], static_cast<int>(opposite(side)));
+            MPI_Irecv(in_[at].data(), length(in_[at]), MPI_DOUBLE, neighbours_[at], static_cast<int>(opposite(side)), mesh_,
+                      &requests[started++]);
+            ledger_.add(Routine::irecv, bytes, 1);
         }
         for (auto const side : sides) {
             auto const at = static_cast<std::size_t>(side);
             block_.pack(side, out_[at]);
-            requests[started++] = ledger_.isend(out_[at], neighbours_[at], static_cast<int>(side));
+            MPI_Isend(out_[at].data(), length(out_[at]), MPI_DOUBLE, neighbours_[at], static_cast<int>(side), mesh_,
+                      &requests[started++]);
+            ledger_.add(Routine::isend, bytes, 1);
         }
-        for (auto& request : std::span(requests).first(4)) ledger_.test(request);  // lets the library make progress
-        ledger_.waitall(requests);
+        for (auto& request : std::span(requests).first(4)) {  // lets the library make progress
+            int done = 0;
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            ledger_.add(Routine::test);
+        }
+        MPI_Waitall(length(requests), requests.data(), MPI_STATUSES_IGNORE);
+        ledger_.add(Routine::waitall);
         for (auto const side : sides) block_.unpack(side, in_[static_cast<std::size_t>(side)]);
     }
 
@@ -156,10 +197,12 @@ private:
         octant_scope const region("solve");
         int sweeps = options_.sweeps * (grid_.rank() == options_.slow_rank ? options_.slow_factor : 1);
         if (grid_.rank() == refined_) sweeps += options_.sweeps;  // a refined block is more work
-        double change = 0.0;
+        double change = 0.0, largest = 0.0;
         for (int sweep = 0; sweep < sweeps; ++sweep) change = block_.sweep();
         block_.advance();
-        require(ledger_.largest(change) >= change);
+        MPI_Allreduce(&change, &largest, 1, MPI_DOUBLE, MPI_MAX, mesh_);
+        ledger_.add(Routine::allreduce, sizeof change);
+        require(largest >= change);
         transpose();
     }
 
@@ -170,15 +213,18 @@ private:
             int const to = (grid_.rank() + shift) % ranks, from = (grid_.rank() + ranks - shift) % ranks;
             auto const sent = block_.part(to, ranks);
             std::vector<double> received(sent.size());
-            ledger_.sendrecv(sent, to, received, from, transpose_tag);
+            MPI_Sendrecv(sent.data(), length(sent), MPI_DOUBLE, to, transpose_tag, received.data(), length(received), MPI_DOUBLE, from,
+                         transpose_tag, mesh_, MPI_STATUS_IGNORE);
+            ledger_.add(Routine::sendrecv, sent.size() * sizeof(double), 1);
             note(block_.error_of_part(grid_.place(from), grid_.rank(), received));
         }
     }
 
     Grid const& grid_;
     Options const& options_;
-    Ledger ledger_;
+    MPI_Comm mesh_;
     Block block_;
+    Ledger ledger_;
     std::array<int, 4> neighbours_{};
     std::array<std::vector<double>, 4> out_, in_;
     int refined_ = -1;
@@ -222,11 +268,8 @@ int solve_all(Options const& options) {
     Grid const grid;
     Solver solver(grid, options);
     double const steps_s = solver.run();
-    std::array const further{steps_s, solver.error()};
-    auto const ranks = static_cast<std::size_t>(grid.ranks());
-    std::vector<double> all(grid.rank() == 0 ? ranks * (further.size() + 3 * routine_count) : 0);
-    solver.ledger().gather(further, all);
-    return grid.rank() == 0 ? report(options, grid.place(0), all, ranks) : EXIT_SUCCESS;
+    auto const all = solver.gather(steps_s);
+    return grid.rank() == 0 ? report(options, grid.place(0), all, static_cast<std::size_t>(grid.ranks())) : EXIT_SUCCESS;
 }
 
 }  // namespace
