@@ -181,7 +181,15 @@ def test_calls_that_did_not_fit_are_counted(tmp_path: Path) -> None:
     assert job.processes[0].mpi_s == pytest.approx(0.75)
     assert job.processes[0].lost_calls == 8
     assert job.processes[0].flags == ("lost entries",)
-    assert job.communicators[job.calls[1]["communicator"]].name == "not recorded"
+    assert job.communicators[job.calls[1]["communicator"]].name == "no communicator"
+
+
+def test_calls_without_communicator_have_none(tmp_path: Path) -> None:
+    calls = [Call("MPI_Wait", communicator=layout.NO_COMMUNICATOR), Call("MPI_Barrier")]
+    job = merge(write_files(tmp_path, [MadeProcess(calls=calls)]))
+    names = [(job.call_names[row["call"]], job.communicators[row["communicator"]].name) for row in job.calls]
+    assert sorted(names) == [("MPI_Barrier", "MPI_COMM_WORLD"), ("MPI_Wait", "no communicator")]
+    assert job.problems == ()
 
 
 def test_sites_outside_of_modules_are_unknown(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ class _CommunicatorKey(NamedTuple):
 
 _FURTHER = _CommunicatorKey(-1, 0, 0, 0)
 """Communicators that the table of a process had no room for."""
-_NOT_RECORDED = _CommunicatorKey(-2, 0, 0, 0)
-"""Of calls whose entry did not fit into the table of a thread."""
+_NONE = _CommunicatorKey(-2, 0, 0, 0)
+"""Of calls without a communicator, and of those whose entry did not fit into the table of a thread."""
 
 
 class _Place(NamedTuple):
@@ -175,7 +175,7 @@ def _place(one: ProcessTables, number: int) -> _Place:
 
 
 def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_Place, str]]) -> np.ndarray:
-    """Add the communicators of a process; an additional last number is that of calls that were lost."""
+    """Add the communicators of a process; an additional last number is that of calls without one."""
     numbers = {key: number for number, key in enumerate(known)}
     found = []
     for number, fields in enumerate(one.communicators.tolist()):
@@ -188,9 +188,8 @@ def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_
         place, old_name = known.get(key, (_place(one, number), ""))
         known[key] = min(place, _place(one, number)), old_name or text_of(name)
         found.append(numbers.setdefault(key, len(numbers)))
-    if not found or len(one.lost):
-        known.setdefault(_NOT_RECORDED, (_place(one, layout.MAX_COMMUNICATORS), ""))
-        found.append(numbers.setdefault(_NOT_RECORDED, len(numbers)))
+    known.setdefault(_NONE, (_place(one, layout.MAX_COMMUNICATORS), ""))
+    found.append(numbers.setdefault(_NONE, len(numbers)))
     return np.array(found)
 
 
@@ -229,7 +228,9 @@ def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarr
     found["thread"][:count] = np.repeat(np.arange(len(one.threads)), [len(thread.entries) for thread in one.threads])
     found["call"][:count] = key & 0xFFFF
     found["bucket"][:count] = (key >> 16) & 0xFFFF
-    found["communicator"][:count] = numbers.communicators[((key >> 32) & 0xFFFF).astype(np.intp)]
+    found["communicator"][:count] = numbers.communicators[
+        np.minimum((key >> 32) & 0xFFFF, len(one.communicators)).astype(np.intp)
+    ]
     found["region"][:count] = numbers.regions[(key >> 48).astype(np.intp)]
     found["calls"][:count], found["bytes"][:count] = entries["calls"], entries["bytes"]
     found["time_s"][:count] = _seconds(entries["ticks"] - entries["calls"] * clock, rate)
@@ -495,25 +496,31 @@ def _ordered_sites(part: _Part) -> tuple[tuple[Site, ...], np.ndarray]:
     return sites, _inverse(order)
 
 
-def _inverse(order: Sequence[int]) -> np.ndarray:
-    """Return the position of each number in an order."""
-    found = np.zeros(len(order), np.int32)
+def _inverse(order: Sequence[int], count: int | None = None) -> np.ndarray:
+    """Return the position of each number in an order.
+
+    Args:
+        count: of numbers, if some are not in the order.
+    """
+    found = np.zeros(len(order) if count is None else count, np.int32)
     found[list(order)] = np.arange(len(order))
     return found
 
 
 def _ordered_communicators(part: _Part) -> tuple[tuple[Communicator, ...], np.ndarray]:
     keys = list(part.communicators)
-    order = sorted(range(len(keys)), key=lambda number: (keys[number].kind < 0, part.communicators[keys[number]][0]))
+    used = set(np.unique(part.calls["communicator"]).tolist())
+    known = [number for number, key in enumerate(keys) if key != _NONE or number in used]
+    order = sorted(known, key=lambda number: (keys[number].kind < 0, part.communicators[keys[number]][0]))
     found = [_communicator(keys[number], part.communicators[keys[number]][1], at) for at, number in enumerate(order)]
-    return tuple(found), _inverse(order)
+    return tuple(found), _inverse(order, len(keys))
 
 
 def _communicator(key: _CommunicatorKey, name: str, number: int) -> Communicator:
     if key == _FURTHER:
         return Communicator("further communicators", 0)
-    if key == _NOT_RECORDED:
-        return Communicator("not recorded", 0)
+    if key == _NONE:
+        return Communicator("no communicator", 0)
     kind = layout.KINDS[key.kind] if key.kind < len(layout.KINDS) else "communicator"
     if kind.startswith("MPI_"):
         return Communicator(kind, key.size)
