@@ -7,9 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from octant.analysis.message_curves import find_curve
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.profile.analysis import analyse
 from octant.profile.container import read_container
+from octant.profile.matrix import messages_between
 from octant.record import RecordError
 from octant.store.kept import read_kept
 
@@ -81,6 +82,24 @@ def newest_analysis(run: StoredRun, launch: str = "") -> Analysis | None:
             raise Refusal(f"run {run.id} has no profile of the launch {launch}; try octant profile report {run.id}")
         return None
     return _analysis(_Profiles(run, every[-1]))
+
+
+def profile_pairs(run: StoredRun) -> list[tuple[int, int, float]]:
+    """Return the messages of the newest profile of a run as flows: sender, receiver, bytes. Collectives have none.
+
+    Raises:
+        Refusal: the run has no profile, it cannot be read, or it contains no messages between ranks.
+    """
+    every = profiled_launches(run)
+    if not every:
+        raise Refusal(f"run {run.id} has no profile; try octant profile -- PROGRAM", Exit.WRONG_WORD)
+    found = messages_between(read_profile(run, every[-1]))
+    flows = zip(found.sources.tolist(), found.targets.tolist(), found.bytes.tolist(), strict=True)
+    rows = [(source, target, float(size)) for source, target, size in flows if size > 0]
+    if not rows:
+        why = "the profile contains no messages between ranks, and collectives are not divided into messages"
+        raise Refusal(f"cannot use the traffic of run {run.id} ({why}); use --traffic uniform", Exit.WRONG_WORD)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,6 +67,9 @@ JobOption = Annotated[
         "--job", help="Part of the machine that sends: its first N supernodes, groups or nodes, or a list: 2; 0,8; 4:7."
     ),
 ]
+RankOrderOption = Annotated[
+    str, ranks_option("--place", help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")
+]
 PolicyOption = Annotated[
     str | None, failure_option("--policy", help="Failover policy: stall, twin, spread or recompute.")
 ]
@@ -156,14 +159,19 @@ def solve(
     pairs: Annotated[
         Path | None, traffic_option(help="Read the traffic from a file with lines 'from to bytes'.")
     ] = None,
-    place: Annotated[str, ranks_option(help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")] = "block",
+    place: RankOrderOption = "block",
     per_node: PerNodeOption = 1,
     bytes: BytesOption = None,
     job: JobOption = "",
     routing: RoutingOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show the rate of a pattern and the limit of each link class."""
+    """Show the rate of a pattern and the limit of each link class.
+
+    The traffic profile:RUN consists of the messages between ranks in the profile of a run.
+    """
+    from octant.cli._model_profile import is_profile, profile_pattern
     from octant.network.inputs import pairs_of_file, requested_pattern
     from octant.network.solve import SolverSettings, solver_named
     from octant.network.solve import solve as solved
@@ -171,7 +179,9 @@ def solve(
     from octant.report.network import answers as report
 
     way, machine = solver_named(solver), sized(with_routing(network, routing, None), size)
-    if pairs is not None:
+    if is_profile(traffic):
+        pattern = profile_pattern(machine, traffic, place, per_node, store, pairs=pairs, bytes=bytes, job=job)
+    elif pairs is not None:
         pattern = pairs_of_file(machine, pairs, place, per_node, bytes, job)
     else:
         pattern = requested_pattern(machine, way, traffic, parameter, bytes, job)
@@ -184,16 +194,28 @@ def explain(
     traffic: TrafficOption = "uniform",
     size: SizeOption = None,
     parameter: ParameterOption = 1,
+    place: RankOrderOption = "block",
+    per_node: PerNodeOption = 1,
     job: JobOption = "",
     routing: RoutingOption = None,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what limits a pattern, the next limit, and possible gains."""
+    """Show what limits a pattern, the next limit, and possible gains.
+
+    The traffic profile:RUN consists of the messages between ranks in the profile of a run.
+    """
+    from octant.cli._model_profile import is_profile, profile_pattern
     from octant.network.whatif import explain as explained
-    from octant.network.whatif import pattern_at, sensitivity, with_routing
+    from octant.network.whatif import pattern_at, sensitivity, sized, with_routing
     from octant.report.network import answers as report
 
-    machine, pattern = pattern_at(with_routing(network, routing, None), traffic, size, parameter, job)
+    whole = with_routing(network, routing, None)
+    if is_profile(traffic):
+        machine = sized(whole, size)
+        pattern = profile_pattern(machine, traffic, place, per_node, store, job=job)
+    else:
+        machine, pattern = pattern_at(whole, traffic, size, parameter, job)
     explanation, worth = explained(machine, pattern), sensitivity(machine, pattern)
     if json:
         print(report.as_json({"explanation": explanation, "sensitivity": worth}))

@@ -177,7 +177,17 @@ def pairs_of_file(
             "cannot combine --pairs with --bytes or --job (the file contains all flows and sizes); omit them",
             Exit.WRONG_WORD,
         )
-    rows = read_pairs(path)
+    return placed_pairs(network, read_pairs(path), order, per_node)
+
+
+def placed_pairs(
+    network: NetworkFile, rows: Sequence[tuple[int, int, float]], order: str, per_node: int
+) -> TrafficPattern:
+    """Return the traffic of flows (sender, receiver, bytes) between ranks, placed in an order or by a map file.
+
+    Raises:
+        Refusal: as `read_map`, `place` and `pairs`.
+    """
     if is_file(Path(order)):
         return pairs(network, rows, read_map(Path(order)))
     ranks = 1 + max((max(a, b) for a, b, _ in rows), default=0)
