@@ -12,6 +12,7 @@ from octant.profile.container import write_container
 from octant.profile.measures import results, series
 from octant.profile.merge import merge
 from octant.profile.named_values import region_seconds
+from octant.profile.sites import resolve_sites
 
 if TYPE_CHECKING:
     from octant.launch import Planned
@@ -51,7 +52,7 @@ def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> Lau
     if not paths:
         return LaunchProfile(note="; ".join(problems) or NO_CALLS)
     merged = merge(paths, planned.ranks or None)
-    job = replace(merged, problems=(*merged.problems, *problems))
+    job = resolve_sites(replace(merged, problems=(*merged.problems, *problems)))
     path = scratch / "merged.profile"
     path.write_bytes(write_container(job))
     found = tuple(results(job)), tuple(series(job))
