@@ -17,7 +17,16 @@
 //                       and end as it ended; processes that it leaves behind are ended
 //     --whole           the program is the whole command line of a launch, launcher included: also read its energy
 //     --remove FOLDER   remove the folder when everything has ended
+//     --profile NAME    profile the program's MPI calls, in the launch NAME; the last guard of a node writes the profiles
+//       --profiler FILE   the library that records them
+//       --to FOLDER       gets a file of each node (native/profiler/packed_format.h)
+//       --profile-mode MODE   full, counts, off (until the program starts the recording)
+//       --no-sites        do not separate calls by call site
 //     --sysfs FOLDER    read the energy counters there, not in /sys
+//
+//   octant-bind --collect NAME --to FOLDER
+//
+// collects the profiles of a launch whose guards were killed on this node, and removes them from it.
 //
 // It starts any program, so it refuses to run with more rights than its caller's (set-user-ID, capabilities of the
 // file).
@@ -26,6 +35,7 @@
 // was not found.
 #include "guard.hpp"
 #include "prepare.hpp"
+#include "profile.hpp"
 #include "start.hpp"
 
 #include <fcntl.h>
@@ -73,6 +83,7 @@ int main(int argc, char** argv) {
         refuse_raised_rights();
         Plan const plan = parse(std::span(argv, static_cast<std::size_t>(argc)).subspan(1));
         refusal_file = plan.refusal;
+        if (!plan.collect.empty()) return collect(plan);
         prepare(plan);
         if (!plan.report.empty()) guard(plan);
         StartError const failed = start(plan.program.data());  // argv ends with a null pointer, and so does its end

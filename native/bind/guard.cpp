@@ -7,6 +7,7 @@
 #include "prepare.hpp"
 #include "process_sampler.hpp"
 #include "processes.hpp"
+#include "profile.hpp"
 #include "start.hpp"
 
 #include <fcntl.h>
@@ -101,21 +102,23 @@ int open_report(std::string const& path) {
     return -1;
 }
 
-// Closes all inherited file descriptors except the report: this process must not keep pipes and sockets open whose end
-// other processes wait for. Returns the new descriptor of the report, or -1 if there is none.
-int close_inherited(int report) {
+// Closes all inherited file descriptors except these: this process must not keep pipes and sockets open whose end other
+// processes wait for. Their numbers change; -1: there is no such descriptor.
+void close_inherited(std::array<int*, 2> const& kept) {
     int const nothing = open("/dev/null", O_RDWR);
     for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (nothing >= 0) dup2(nothing, stream);
-    constexpr int kept = STDERR_FILENO + 1;
-    if (report >= 0 && report != kept) dup3(report, kept, O_CLOEXEC);
-    int const first = report >= 0 ? kept + 1 : kept;
+    constexpr int behind = 16;  // any number that is larger than those of the kept descriptors
+    int first = STDERR_FILENO + 1;
+    for (int* const one : kept)
+        if (*one >= 0) *one = fcntl(*one, F_DUPFD_CLOEXEC, behind);
+    for (int* const one : kept)
+        if (*one >= 0) *one = dup3(*one, first++, O_CLOEXEC);
 #ifdef SYS_close_range
-    if (syscall(SYS_close_range, first, ~0U, 0) == 0) return report >= 0 ? kept : -1;
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
 #endif
     for (int const file : numbered_entries("/proc/self/fd"))
         if (file >= first) close(file);
-    return report >= 0 ? kept : -1;
 }
 
 struct Reason {  // why the program was not started, in memory that the child shares
@@ -295,10 +298,13 @@ void guard(Plan const& plan) {
     Energy energy;
     if (plan.whole) energy.begin(plan.sysfs);
     LostTime lost_time(mask);
+    ProfileFolder profile(plan);
     Signals const signals;
     Children children(signals);
     children.begin(plan);
-    report = close_inherited(report);
+    int lock = profile.lock();
+    close_inherited({&report, &lock});
+    profile.moved_to(lock);
     ProcessSampler sampler(children.begin_ns(), energy);
     children.wait_for_program(sampler);
     Lost const lost = lost_time.end();
@@ -310,6 +316,7 @@ void guard(Plan const& plan) {
     ended.memory_policy = policy;
     ended.lost = lost;
     ended.record = std::move(record);
+    profile.leave();  // before the report, which states that nothing is left to be collected
     std::string const line = line_of(plan, ended, energy.domains());
     if (report >= 0) static_cast<void>(!write(report, line.data(), line.size()));
     if (!plan.remove.empty()) remove_folder(plan.remove);

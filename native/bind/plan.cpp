@@ -86,8 +86,46 @@ std::string parse_segments(std::string_view text) {
     return std::string(text);
 }
 
+void check_profile(Plan const& plan) {
+    bool const used = !plan.profile.empty() || !plan.collect.empty();
+    for (auto const& name : {plan.profile, plan.collect})
+        if (name.find_first_of("/.") != std::string::npos) cannot_read(name, "the name of a launch has no '/' or '.'");
+    for (auto const* path : {&plan.to, &plan.profiler})
+        if (!path->empty() && path->front() != '/') cannot_read(*path, "not a full path");
+    for (auto const sign : {' ', ':'})
+        if (plan.profiler.find(sign) != std::string::npos)
+            cannot_read(plan.profiler, "LD_PRELOAD cannot contain a path with blanks or colons");
+    if (plan.profile_mode != "full" && plan.profile_mode != "counts" && plan.profile_mode != "off")
+        cannot_read(plan.profile_mode, "not full, counts or off");
+    if (used == plan.to.empty() || plan.profile.empty() != plan.profiler.empty() ||
+        (!plan.profile.empty() && plan.report.empty()))
+        throw Refusal(
+            "cannot profile (--profile NAME needs --profiler LIBRARY, --to FOLDER and --report FILE; --collect NAME needs "
+            "--to FOLDER); add the missing option",
+            usage);
+}
+
+// The value of an option that takes a text which is not empty; null: another option.
+std::string* text_option(Plan& plan, std::string_view word) {
+    struct Option {
+        std::string_view name;
+        std::string Plan::*value;
+    };
+    static constexpr std::array options{Option{"--report", &Plan::report},
+                                        Option{"--remove", &Plan::remove},
+                                        Option{"--sysfs", &Plan::sysfs},
+                                        Option{"--profile", &Plan::profile},
+                                        Option{"--profiler", &Plan::profiler},
+                                        Option{"--profile-mode", &Plan::profile_mode},
+                                        Option{"--to", &Plan::to},
+                                        Option{"--collect", &Plan::collect}};
+    auto const found = std::ranges::find(options, word, &Option::name);
+    return found == options.end() ? nullptr : &(plan.*found->value);
+}
+
 // Options that contradict each other.
 void check_options(Plan const& plan) {
+    check_profile(plan);
     if (!plan.remove.empty() && (plan.remove[0] != '/' || plan.remove.find_first_not_of("/.") == std::string::npos))
         cannot_read(plan.remove, "--remove needs the full path of a folder");
     if (plan.report.empty() && (plan.whole || !plan.remove.empty()))
@@ -157,10 +195,11 @@ Plan parse(std::span<char*> words) {
             plan.refusal = following(word);
         else if (word == "--whole")
             plan.whole = true;
-        else if (word == "--report" || word == "--remove" || word == "--sysfs") {
-            std::string& path = word == "--report" ? plan.report : word == "--remove" ? plan.remove : plan.sysfs;
-            path = following(word);
-            if (path.empty()) cannot_read(word, "its value is empty");
+        else if (word == "--no-sites")
+            plan.profile_sites = false;
+        else if (std::string* const text = text_option(plan, word)) {
+            *text = following(word);
+            if (text->empty()) cannot_read(word, "its value is empty");
         } else if (word == "--heap") {
             plan.heap = following(word);
             if (plan.heap != "thp" && !whole_number(plan.heap))
@@ -179,18 +218,21 @@ Plan parse(std::span<char*> words) {
         } else if (word.starts_with("--")) {
             cannot_read(word,
                         "no such option: --rank, --local-rank, --widen, --no-thp, --heap, --segments, --preload, "
-                        "--mark, --refusal, --die-with, --report, --whole, --remove, --sysfs");
+                        "--mark, --refusal, --die-with, --report, --whole, --remove, --sysfs, --profile, --profiler, "
+                        "--profile-mode, --no-sites, --to, --collect");
         } else if (plan.ranks.empty()) {
             cannot_read(word, "unexpected argument before --rank, or '--' is missing before the program");
         } else {
             read_entry(plan.ranks.back(), word);
         }
     }
-    if (i + 1 >= words.size())
+    if (!plan.collect.empty() && i < words.size())
+        throw Refusal("cannot start a program with --collect; remove the program", usage);
+    if (plan.collect.empty() && i + 1 >= words.size())
         throw Refusal("cannot start a program (none is given); try " + std::string(example), usage);
     check_options(plan);
     for (auto& rank : plan.ranks) check_threads(rank);
-    plan.program = words.subspan(i + 1);
+    if (plan.collect.empty()) plan.program = words.subspan(i + 1);
     return plan;
 }
 

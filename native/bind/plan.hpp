@@ -51,6 +51,12 @@ struct Plan {
     bool whole = false;                   // the program is the whole command line of a launch
     std::string remove;                   // folder that is removed when everything has ended; "": none
     std::string sysfs = "/sys";           // where energy counters are
+    std::string profile;                  // name of the launch whose MPI calls are profiled; "": none
+    std::string profiler;                 // library that records them
+    std::string profile_mode = "full";    // or "counts" or "off"
+    bool profile_sites = true;            // calls are separated by call site
+    std::string collect;                  // name of a launch whose profile is collected; no program is started
+    std::string to;                       // folder that gets the profiles
     std::string mark;                     // token that `octant where` finds the process by
     std::optional<std::size_t> local_rank;
     std::vector<RankPlan> ranks;

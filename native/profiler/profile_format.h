@@ -37,6 +37,7 @@ enum octant_flag {
     octant_flag_lost_slab = 8,     // there was no room for the table of a thread
     octant_flag_mpi_threads = 16,  // MPI_THREAD_MULTIPLE was provided
     octant_flag_no_rank = 32,      // `rank` comes from the launcher's variables, not from MPI_COMM_WORLD
+    octant_flag_spawned = 64,      // by MPI_Comm_spawn: `rank` is in another MPI_COMM_WORLD than that of the first processes
 };
 
 struct octant_header {
@@ -112,7 +113,9 @@ struct octant_entry {
     float min_ticks, max_ticks;  // of one call
 };
 
-// key: call | bucket << 16 | communicator << 32 | region << 48. Bucket 0: no bytes; b: 2^(b-1) ≤ bytes < 2^b.
+// key: call | bucket << 16 | communicator << 32 | region << 48. Bucket 0: no bytes; b: 2^(b-1) ≤ bytes < 2^b. For
+// receives and transfers that a Wait or Test call completes, it is the bucket of the posted size.
+enum { octant_no_communicator = 0xffff };  // of calls without communicator, window or file: Wait, Test
 
 enum octant_peer_kind { octant_sent = 0, octant_received = 1, octant_put = 2, octant_got = 3 };
 

@@ -19,7 +19,7 @@ from octant.request import comparable, comparable_cell
 if TYPE_CHECKING:
     from octant.launch import Planned
     from octant.record import Point
-    from octant.request import Request
+    from octant.request import Request, Subject
 
 Named: TypeAlias = tuple[tuple[str, str], ...]
 """Names with values, in the order of the names."""
@@ -56,6 +56,7 @@ class Identity:
     build: str = ""  # digest of the program, or the build in its record
     environment: Named = ()  # variables that were set for the launch
     input: str = ""  # file for standard input of a user's program, as it was written
+    profile: str = ""  # what the profiler recorded while the program ran, which takes time
 
     @property
     def same_quantity(self) -> tuple[Hashable, ...]:
@@ -69,8 +70,8 @@ class Identity:
 
     @property
     def same_program(self) -> tuple[Hashable, ...]:
-        """The started program: the cell, placement, settings, build and library."""
-        return *self.cell, self.placement, self.settings, self.library, self.build
+        """The started program: the cell, placement, settings, build and library, and whether it was profiled."""
+        return *self.cell, self.placement, self.settings, self.library, self.build, self.profile
 
     @property
     def same_conditions(self) -> tuple[Hashable, ...]:
@@ -112,7 +113,14 @@ def identity_of(point: Point, request: Request | None = None, planned: Planned |
         (planned.build if planned else "") or json.dumps(dict(point.process.build), sort_keys=True),
         _sorted(planned.environment.items()) if planned else (),
         subject.input if subject else "",
+        _profile(subject) if subject else "",
     )
+
+
+def _profile(subject: Subject) -> str:
+    """Return how the MPI calls of a program were recorded; "": they were not."""
+    profile = subject.profile
+    return f"{profile.mode}{'' if profile.sites else ' without sites'}" if profile else ""
 
 
 def _means(subject: str, knobs: Iterable[str]) -> set[str]:

@@ -55,6 +55,15 @@ class ProgramValue:
     source: str = STDOUT  # "stdout", "stderr", or a file, relative to the folder in which the program works
     pattern: str = ""  # a regular expression: its first group, of the last match; "": see `path`
     path: str = ""  # names and indices in a JSON document, separated by points: "solver.0.residual"
+    region: str = ""  # a region of the profile instead: the time of the rank that spends most time in it
+
+
+@dataclass(frozen=True)
+class ProgramProfile:
+    """What the profiler records of the MPI calls of a program."""
+
+    mode: Literal["full", "counts", "off"] = "full"  # "counts": no times; "off": until the program starts the recording
+    sites: bool = True  # separate the calls by call site
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from octant import renamed, units
-from octant.program import FAMILY, ProgramCheck, ProgramValue, is_program
+from octant.program import FAMILY, ProgramCheck, ProgramProfile, ProgramValue, is_program
 
 EFFORT = frozenset({"seconds", "samples", "least", "precision"})
 """Knobs of kernels for the duration of measurements, not for what is measured."""
@@ -65,6 +65,7 @@ class Subject:
     keep: tuple[str, ...] = ()  # files of the program that are stored with the run
     before: tuple[tuple[str, ...], ...] = ()  # commands that run before each launch
     after: tuple[tuple[str, ...], ...] = ()
+    profile: ProgramProfile | None = None  # its MPI calls are recorded; `None`: they are not
 
     @property
     def name(self) -> str:
@@ -81,6 +82,7 @@ class Subject:
             "fresh": self.fresh,
             "before": self.before,
             "after": self.after,
+            "profile": [self.profile.mode, self.profile.sites] if self.profile else None,
         }
         stated = {name: value for name, value in further.items() if value}
         return [self.workload, list(self.command), *([stated] if stated else [])]

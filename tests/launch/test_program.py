@@ -17,7 +17,7 @@ import pytest
 from octant.launch import Planned
 from octant.launch.capture import HEAD_BYTES
 from octant.launch.execute import ProcessOutcome
-from octant.launch.program import ProgramEnd, matching, run_program
+from octant.launch.program import Attached, ProgramEnd, matching, run_program
 from octant.request import Launch, Request, Subject
 from octant.runs.plan import resolve_program
 
@@ -43,7 +43,7 @@ class Programs:
         scratch = self.root / f"scratch-{time.monotonic_ns()}"
         scratch.mkdir()
         planned = self.planned(words, timeout_s, **subject)
-        return run_program(planned, scratch, lambda _: None, shows_output=shown, store=self.root / "store")
+        return run_program(planned, scratch, lambda _: None, attached=Attached(output=shown), store=self.root / "store")
 
     def script(self, text: str, **options: Any) -> ProgramEnd:
         return self.run("sh", "-c", text, **options)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from octant.profile import layout
+from octant.profile.call_names import CALL_NAMES
 from paths import ROOT
 
 STRUCTURES = {
@@ -43,6 +44,8 @@ CONSTANTS = {
     "octant_flag_lost_slab": layout.LOST_SLAB,
     "octant_flag_mpi_threads": layout.MPI_THREADS,
     "octant_flag_no_rank": layout.NO_RANK,
+    "octant_flag_spawned": layout.SPAWNED,
+    "octant_no_communicator": layout.NO_COMMUNICATOR,
 }
 
 
@@ -94,6 +97,16 @@ def test_every_structure_and_field_is_declared(header: str) -> None:
     for name, body in found:
         names = re.findall(r"(\w+)(?:\[[^]]*\])?\s*(?=[,;])", body)
         assert names == list(STRUCTURES[name].names or ())
+
+
+def test_names_of_calls_are_those_of_the_library() -> None:
+    text = (ROOT / "native/profiler/calls.inc").read_text(encoding="utf-8")
+    numbered = {
+        int(number): f"MPI_{name}" for number, name in re.findall(r"^OCTANT_CALL\((\d+), (\w+),", text, re.MULTILINE)
+    }
+    assert len(numbered) > 400
+    assert dict(enumerate(CALL_NAMES)) == {0: "", **numbered}
+    assert len(CALL_NAMES) <= layout.MAX_CALLS
 
 
 def test_the_magic_words_are_those_of_c() -> None:

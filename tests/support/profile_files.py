@@ -80,7 +80,7 @@ class MadeProcess:
     clock_s: float = 0.0  # of two readings
     cost_s: float = 0.0  # of one timed call
     flags: int = 0
-    lost_calls: int = 0
+    lost: Sequence[tuple[str, int, float]] = ()  # calls whose entry did not fit: name, calls, seconds
     communicators: Sequence[MadeCommunicator] | None = None  # `None`: MPI_COMM_WORLD and MPI_COMM_SELF
     regions: Sequence[tuple[str, int]] = ()  # name and number of the parent, from 1; 0 is the whole program
     visits: Sequence[tuple[int, int, float, float]] = ()  # region, visits, seconds, seconds in MPI; of thread 0
@@ -213,7 +213,7 @@ def _header(process: MadeProcess) -> np.ndarray:
         "slabs_at": -(-layout.TABLES_END // 4096) * 4096,
         "first_ticks": START_TICKS, "first_ns": 7_000_000_000, "first_epoch_ns": 1_800_000_000_000_000_000,
         "begin_ticks": begin, "clock_ticks": process.clock_s * TICKS_PER_S,
-        "timed_ticks": process.cost_s * TICKS_PER_S, "lost_calls": process.lost_calls,
+        "timed_ticks": process.cost_s * TICKS_PER_S, "lost_calls": sum(calls for _, calls, _ in process.lost),
         "host": process.host.encode(), "library": process.library.encode(), "executable": process.executable.encode(),
         # of a process that was killed, the last update of the clocks is that after its last timed call
         "last_ticks": end, "last_ns": 7_000_000_000 + round((0.5 + process.elapsed_s) * 1e9),
@@ -263,11 +263,7 @@ def _modules(process: MadeProcess) -> np.ndarray:
 
 
 def _totals(process: MadeProcess) -> list[tuple[int, tuple[int, int]]]:
-    found: dict[int, tuple[int, int]] = {}
-    for one in process.calls:
-        calls, time = found.get(_CALL_OF[one.name], (0, 0))
-        found[_CALL_OF[one.name]] = calls + one.calls, time + ticks(one.seconds)
-    return sorted(found.items())
+    return sorted((_CALL_OF[name], (calls, ticks(seconds))) for name, calls, seconds in process.lost)
 
 
 def _slab_values(process: MadeProcess, thread: int) -> dict[str, int]:

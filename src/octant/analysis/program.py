@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from octant import units
 from octant.analysis.occupancy import occupancy
-from octant.metric import Metric, custom, result
+from octant.metric import Metric, custom, result, seconds
+from octant.profile import measures
 from octant.workload import Bars, Curve, RankBars, Workload
 
 if TYPE_CHECKING:
@@ -33,6 +34,33 @@ _ALWAYS = (
     (MAJOR_FAULTS, "1", "of all processes"),
     (WAITS, "1", "of all processes"),
     (PREEMPTIONS, "1", "of all processes"),
+)
+_OF_PROFILE: tuple[tuple[str, str, Literal["lower", "higher"], str], ...] = (
+    (
+        measures.MPI_SHARE,
+        "1",
+        "lower",
+        "time of threads in MPI over threads that call MPI × time from Init to Finalize",
+    ),
+    (measures.MPI_TIME, "s", "lower", "time of the threads of a rank in MPI, mean over ranks"),
+    (measures.PARALLEL_EFFICIENCY, "1", "higher", "load balance × communication efficiency"),
+    (measures.LOAD_BALANCE, "1", "higher", "mean over maximum of the time outside MPI"),
+    (measures.COMMUNICATION_EFFICIENCY, "1", "higher", "maximum time outside MPI over the elapsed time"),
+    (measures.BYTES_SENT, "B", "lower", "by all ranks, in messages, collectives and one-sided operations"),
+    (measures.MESSAGES_SENT, "1", "lower", "by all ranks"),
+    (measures.MPI_CALLS, "1", "lower", "of all ranks"),
+    (measures.PROFILING_COST, "1", "lower", "estimated share of the recording in the elapsed time"),
+)
+"""Values of a program whose MPI calls were recorded."""
+_DETAILS_OF_PROFILE = frozenset({measures.MPI_CALLS, measures.PROFILING_COST})
+_SHARES = frozenset(
+    {
+        measures.MPI_SHARE,
+        measures.PARALLEL_EFFICIENCY,
+        measures.LOAD_BALANCE,
+        measures.COMMUNICATION_EFFICIENCY,
+        measures.PROFILING_COST,
+    }
 )
 UTILISATION, CORES_USED, IMBALANCE = "CPU utilisation", "cores used", "load imbalance"
 _RANK_TIMES = (f"reading/{USER}", f"reading/{SYSTEM}")
@@ -58,6 +86,7 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
         Metric(name, unit, "lower", result(name), note=note, of_system=name != WALL) for name, unit, note in known
     ]
     metrics += _of_processors(points)
+    metrics += _of_profiles(points, units_of)
     named = {metric.name for metric in metrics}
     further = [(name, unit) for name, unit in units_of.items() if name not in named]
     metrics += [Metric(name, unit, "lower", result(name), of_system=True) for name, unit in further]
@@ -71,6 +100,7 @@ def declared_workload(subject: Subject) -> Workload:
     """Return the workload of a program before any measurement, with every metric that a point may have."""
     metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
     metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
+    metrics += [Metric(name, unit, better, result(name), note=note) for name, unit, better, note in _OF_PROFILE]
     metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
     metrics.append(_utilisation_metric())
     metrics.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance)))
@@ -95,6 +125,23 @@ def _of_processors(points: Iterable[Point]) -> list[Metric]:
         note = "CPU time of the busiest rank over the mean of all ranks, less 1"
         found.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance), note))
     return found
+
+
+def _of_profiles(points: Iterable[Point], units_of: Mapping[str, str]) -> list[Metric]:
+    """Return the metrics of the profile that the points contain, and the time of each region."""
+    found = [
+        Metric(
+            name, unit, better, result(name), note, of_system=name in _DETAILS_OF_PROFILE, of_capacity=name in _SHARES
+        )
+        for name, unit, better, note in _OF_PROFILE
+        if name in units_of
+    ]
+    names = dict.fromkeys(head.name for point in points for head in point.heads)
+    return found + [
+        Metric(f"time in {region}", "s", "lower", seconds(name), note="of the slowest rank")
+        for name in names
+        if (region := measures.region_of(name))
+    ]
 
 
 def named(point: Point, name: str) -> float:

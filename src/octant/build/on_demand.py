@@ -24,7 +24,7 @@ from pathlib import Path
 from octant.build import compiler, folders, steps
 from octant.failure import Exit, Refusal
 
-SOURCES = (".cpp", ".hpp", ".bin", ".cmake", "CMakeLists.txt")
+SOURCES = (".cpp", ".hpp", ".c", ".h", ".inc", ".bin", ".cmake", "CMakeLists.txt")
 SECONDS_PER_FILE = 1.0
 """Processor time of compiling one file, for the estimate that is shown before files are counted."""
 LEAST_FREE_BYTES = 4 << 20

@@ -91,7 +91,8 @@ def _set_help_pages(app: typer.Typer) -> None:
     for group in app.registered_groups:
         if group.typer_instance:
             group.short_help = group.typer_instance.info.help
-            group.cls = _help.PageGroup
+            if not (isinstance(group.cls, type) and issubclass(group.cls, _help.PageGroup)):
+                group.cls = _help.PageGroup
             _set_help_pages(group.typer_instance)
 
 

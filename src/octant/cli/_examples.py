@@ -84,6 +84,15 @@ _OF_COMMANDS = {
         Example("octant workloads", "list all workloads"),
         Example("octant workloads stream", "show description, metrics, limits and knobs"),
     ),
+    "profile": (
+        Example("octant profile -- mpiexec -n 8 ./app", "record the MPI calls of a program, and show them"),
+        Example("octant profile --cost -- mpiexec -n 2 ./app", "measure the overhead of the recording"),
+        Example("octant profile report", "show the profile of the last run"),
+    ),
+    "profile report": (
+        Example("octant profile report", "show the last profile and write its page"),
+        Example("octant profile report last --json", "the same as JSON"),
+    ),
     "report": (
         Example("octant report", "show the last run and write its HTML report"),
         Example("octant report --notes", "print every caveat; figures marked ! or × are not reliable"),

@@ -9,7 +9,8 @@ from octant.failure import Exit, Refusal
 _DELETE = "to delete a run, delete its directory in `runs` of the store (octant runs lists them)"
 _PROGRAM = "to show where a program runs, try octant where -- ./app; to measure it, try octant run -- ./app"
 _COMMANDS = {
-    **dict.fromkeys(("trace", "profile", "perf", "time"), _PROGRAM),
+    **dict.fromkeys(("trace", "perf", "time"), _PROGRAM),
+    **dict.fromkeys(("mpitrace", "mpip", "ipm"), "try octant profile -- mpiexec -n 4 ./app"),
     **dict.fromkeys(("delete", "remove", "rm", "clean"), _DELETE),
     **dict.fromkeys(("bench", "benchmark", "measure"), "try octant evaluate, or octant run with a workload"),
     "list": "try octant runs, octant workloads or octant study list",
@@ -23,6 +24,7 @@ _OPTIONS = {
     ("runs", "--delete"): _DELETE,
     ("study run", "--dry-run"): "octant study show prints what a study measures here",
     ("report", "--note"): "try --notes",
+    ("profile", "--json"): "to print the stored profile as JSON, try octant profile report --json",
 }
 """Options that a command does not have, each with what to use instead."""
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from octant.cli._help import PageCommand
+from octant.cli import _hints
+from octant.cli._help import PageCommand, PageGroup
 from octant.cli._options import options_under
 from octant.failure import Exit, Refusal
 
@@ -31,7 +33,7 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
                 "--value",
                 metavar="NAME=REGEX",
                 help="Read a number from the output: group 1 of the last match (repeatable). Also "
-                "NAME[UNIT,lower,FILE]=REGEX and NAME=json:PATH.",
+                "NAME[UNIT,lower,FILE]=REGEX, NAME=json:PATH and region:NAME (MPI profile).",
             ),
         ],
         None,
@@ -104,6 +106,7 @@ class ProgramWords:
     given: typing.Mapping[str, Any]  # options of the program, by name
     own: tuple[str, ...] = ()  # the arguments before `--`, as typed
     typed: frozenset[str] = frozenset()  # names of the other parameters among them
+    subcommand: str = ""  # of a group: it follows
 
     @property
     def options(self) -> ProgramOptions:
@@ -132,6 +135,20 @@ class ProgramWords:
             text = f"{example} {shell_text(options)} -- ./app"
             raise Refusal(f"cannot use {options[0]} ({why}); try {text}", Exit.WRONG_WORD)
 
+    def refuse_with_subcommand(self, group: str) -> None:
+        """Refuse options of a group, or a command line after --, that were given with one of its commands.
+
+        Raises:
+            Refusal: there is one.
+        """
+        if self.command is not None:
+            why = f"{self.subcommand} shows a stored run"
+            raise Refusal(f"cannot start a program ({why}); try {group} -- ./app", Exit.WRONG_WORD)
+        names = [f"--{name.replace('_', '-')}" for name in sorted(self.typed | {n for n, v in self.given.items() if v})]
+        if names:
+            why = f"it precedes {self.subcommand}, which does not use it"
+            raise Refusal(f"cannot use {names[0]} ({why}); write options after {self.subcommand}", Exit.WRONG_WORD)
+
 
 class ProgramCommand(PageCommand):
     """A command that takes the command line of a program after `--`."""
@@ -143,6 +160,36 @@ class ProgramCommand(PageCommand):
             ctx.meta[_WORDS], ctx.meta[_OWN] = tuple(args[at + 1 :]), tuple(args[:at])
             args = args[:at]
         return super().parse_args(ctx, args)
+
+
+class ProgramGroup(PageGroup):
+    """A group that takes the command line of a program after `--`, or one of its commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Store the arguments after the first `--` for `program_words`, and parse the others."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_WORDS], ctx.meta[_OWN] = tuple(args[at + 1 :]), tuple(args[:at])
+            args = args[:at]
+        declared = {word for parameter in self.get_params(ctx) for word in parameter.opts}
+        own = list(itertools.takewhile(lambda word: word not in self.commands, args))
+        _hints.refuse_foreign_options(ctx.info_name, own, declared)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command.
+
+        Raises:
+            Refusal: it does not exist; `--` may be missing before a program.
+        """
+        if args and self.get_command(ctx, args[0]) is None:
+            from octant.program import shell_text
+
+            names = " or ".join(self.commands)
+            line = f"octant {ctx.info_name} -- {shell_text(args)}"
+            why = f"the only command of octant {ctx.info_name} is {names}"
+            raise Refusal(f"cannot run {args[0]!r} ({why}); to start a program: {line}", Exit.WRONG_WORD)
+        return super().resolve_command(ctx, args)
 
 
 def program_words(context: Any) -> tuple[str, ...] | None:
@@ -176,7 +223,8 @@ def takes_program(function: Callable[..., None]) -> Callable[..., None]:
     def command(context: typer.Context, **given: Any) -> None:
         options = {name: given.pop(name) for name in _OPTIONS}
         typed = frozenset(name for name in given if _is_typed(context, name))
-        function(program=ProgramWords(program_words(context), options, own_words(context), typed), **given)
+        command_line, subcommand = program_words(context), context.invoked_subcommand or ""
+        function(program=ProgramWords(command_line, options, own_words(context), typed, subcommand), **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__annotations__ = {"context": typer.Context, **{name: kind for name, (kind, _) in parameters.items()}}

@@ -92,6 +92,7 @@ def measure(
         typer.Exit: it was stopped.
     """
     from octant.cli._progress import RemainingTime, progress_by
+    from octant.launch.program import Attached
     from octant.runs.cell_costs import list_step_errors
     from octant.runs.plan import planner_of
     from octant.runs.program_schedule import baseline_starts, needs_decision, repeats_text, schedule_launches
@@ -114,7 +115,8 @@ def measure(
     try:
         with progress_by(clock, shows_output) as observe:
             plan, launches = planner_of(run, timeout, known), schedule_launches(run, decided, warn)
-            run = execute_run(where, run, launches, plan, observe, report=warn, shows_output=shows_output)
+            attached = Attached(output=shows_output)
+            run = execute_run(where, run, launches, plan, observe, report=warn, attached=attached)
     except KeyboardInterrupt:
         kept = len(where.read(run.id).points)
         typer.echo(f"\nStopped; {counted(kept, 'measurement')} stored. To continue: {resume_line(run)}", err=True)

@@ -20,6 +20,7 @@ class ProgramStart:
     keep: tuple[str, ...] = ()  # patterns of files that are stored with the run
     name: str = ""  # of the program behind its launcher, as the user wrote it
     report: str = ""  # absolute path of the file for the reports of the guards of its ranks; "": there are none
+    is_profiled: bool = False  # octant-bind loads the profiler into the ranks
     commands_timeout_s: float = 600.0  # of each command around the launch
 
 

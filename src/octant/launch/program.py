@@ -16,11 +16,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from octant.failure import Refusal, remedy_for_writing
-from octant.launch import Planned, ProgramStart, guard, leftovers
+from octant.launch import Planned, ProgramStart, guard, leftovers, profiles
 from octant.launch.capture import Captures
 from octant.launch.copies import copy_directory
 from octant.launch.execute import Observer, ProcessOutcome, Streams, execute, new_mark, run, waited_text
 from octant.launch.guard import GuardReport
+from octant.launch.profiles import ProfileFiles
 from octant.program import STDERR, STDOUT
 
 VARIABLE = "OCTANT_LAUNCH"
@@ -59,6 +60,8 @@ class ProgramEnd:
     reason: str = ""  # why the launch failed, a sentence without its end; "": it did not
     found: tuple[MatchedFile, ...] = ()  # files that the user asked for
     failed_after: tuple[str, ...] = ()  # commands after the launch that failed, a sentence each
+    profile: ProfileFiles | None = None  # of the MPI calls; `None`: they were not recorded
+    interrupted: bool = False  # stopped by Ctrl-C while its MPI calls were recorded
 
     @property
     def failed(self) -> bool:
@@ -66,12 +69,24 @@ class ProgramEnd:
         return bool(self.reason)
 
 
+@dataclass(frozen=True)
+class Attached:
+    """How programs are connected to this process."""
+
+    output: bool = False  # their standard output and error are passed through while they run
+    input: bool = False  # they read the standard input of this process, unless the request names a file
+    on_end: Callable[[Planned, ProgramEnd], None] = lambda _planned, _end: None  # called when a program has ended
+
+
+DETACHED = Attached()
+
+
 def run_program(
     planned: Planned,
     scratch: Path,
     observe: Observer,
     start: _Starter = execute,
-    shows_output: bool = False,
+    attached: Attached = DETACHED,
     store: Path | None = None,
 ) -> ProgramEnd:
     """Run one launch of a user's program to its end.
@@ -84,11 +99,11 @@ def run_program(
         scratch: a folder, which the caller removes: of what is captured, and of `copy`, that of the directory.
         observe: called a few times a second with the seconds since the start.
         start: what starts a command (tests pass one that answers without starting anything).
-        shows_output: pass standard output and error through while the program runs.
+        attached: which standard streams are those of this process.
         store: is left out of a copy of the directory.
 
     Raises:
-        KeyboardInterrupt: passed on, after the program was ended.
+        KeyboardInterrupt: passed on, after the program was ended, unless it was profiled.
     """
     program_start = planned.program or ProgramStart()
     directory = Path(program_start.directory or Path.cwd())
@@ -101,9 +116,11 @@ def run_program(
             folder = scratch / "copy"
             copy_directory(directory, folder, store)
         with contextlib.ExitStack() as stack:
-            return _Launch(planned, program_start, folder, scratch, shows_output).run(
-                _input(program_start.input, folder, stack), observe
-            )
+            if program_start.input or not attached.input:
+                source = _input(program_start.input, folder, stack)
+            else:
+                source = sys.__stdin__.fileno() if sys.__stdin__ else subprocess.DEVNULL
+            return _Launch(planned, program_start, folder, scratch, attached.output).run(source, observe)
     except Refusal as refusal:
         return ProgramEnd(_not_started(str(refusal)), directory, reason=str(refusal))
 
@@ -138,6 +155,7 @@ class _Launch:
         self._planned, self._program_start, self._folder, self._launch = planned, program_start, folder, launch
         self._shows_output = shows_output
         self._mark = new_mark()
+        self._profile = launch / "profile"
         moved = {} if folder == Path.cwd() else {"PWD": str(folder)}
         self._environment = {**planned.environment, **moved}
 
@@ -154,8 +172,16 @@ class _Launch:
                 return replace(end, reason=f"the command `{shlex.join(words)}` before the launch {end.reason}")
         report = Path(self._program_start.report) if self._program_start.report else self._launch / "guard"
         report.unlink(missing_ok=True)
-        end = self._guarded(self._planned.words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
+        try:
+            words = self._profiled_words()
+            end = self._guarded(words, source, self._planned.timeout_s, observe, report, (STDOUT, STDERR))
+        except KeyboardInterrupt:
+            if not self._program_start.is_profiled:
+                raise
+            return self._interrupted(report)
         end = _judged(self._planned, end)
+        if self._program_start.is_profiled:
+            end = replace(end, profile=self._collected(end))
         failed = []
         self._environment[VARIABLE] = str(self._launch)
         for words in self._program_start.after:
@@ -163,6 +189,43 @@ class _Launch:
             if after.reason:
                 failed.append(f"the command `{shlex.join(words)}` after the launch {after.reason}")
         return replace(end, failed_after=tuple(failed), found=tuple(self._found(known)))
+
+    def _interrupted(self, report: Path) -> ProgramEnd:
+        """Return the end of a profiled launch that was stopped, with its profile."""
+        reports = guard.load(report).reports
+        report.unlink(missing_ok=True)
+        outcome = ProcessOutcome(-signal.SIGINT, False, 0.0, "")
+        end = ProgramEnd(
+            outcome, self._folder, whole=next((one for one in reports if one.whole), None),
+            ranks=tuple(one for one in reports if not one.whole), reason="the launch was stopped", interrupted=True,
+        )  # fmt: skip
+        return replace(end, profile=self._collected(end))
+
+    def _profiled_words(self) -> tuple[str, ...]:
+        """Return the command line of the program, with the folder for its profiles."""
+        if not self._program_start.is_profiled:
+            return tuple(self._planned.words)
+        with _writing(self._launch):
+            self._profile.mkdir(0o700)
+        return profiles.named(self._planned.words, self._mark, self._profile.absolute())
+
+    def _collected(self, end: ProgramEnd) -> ProfileFiles:
+        """Return the profiles of the launch; collect from the nodes what killed guards have left there."""
+        folder, planned = self._profile.absolute(), self._planned
+        if profiles.local_folders(self._mark, self._environment):
+            self._collect(profiles.local_collect_words(self._mark, folder))
+        reported = {one.rank or 0 for one in end.ranks}
+        is_left = len(reported) < max(1, planned.ranks) and profiles.count_profiles(folder) < max(1, planned.ranks)
+        was_started = not (end.whole and end.whole.not_started)
+        if is_left and was_started and planned.launcher != "direct":
+            self._collect(profiles.collect_words(planned.words, self._mark, folder))
+        return profiles.load(folder)
+
+    def _collect(self, words: Sequence[str]) -> None:
+        """Run a command that collects profiles. What it cannot collect is missing, and reported as such."""
+        streams = Streams(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.DEVNULL)
+        with contextlib.suppress(OSError):
+            run(words, lambda _elapsed_s: None, new_mark(), self._environment, profiles.COLLECT_S, streams)
 
     def _command(self, words: Sequence[str]) -> ProgramEnd:
         """Run a command around the launch."""

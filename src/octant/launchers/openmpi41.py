@@ -132,6 +132,7 @@ def _split(word: str) -> tuple[str, str | None]:
 def temporary(folder: str) -> dict[str, str]:
     """Return the variable that moves the session folder `ompi.HOST.UID` of mpiexec, which SIGKILL leaves behind.
 
-    Other hosts keep their own place, and the program's TMPDIR stays as it is. Tried with 4.1.4.
+    The folder has the same name on other hosts. `orte_local_tmpdir_base` would leave these as they are, but then every
+    MPI program refuses to start, because mpiexec also hands it `orte_tmpdir_base` (4.1.4). TMPDIR stays as it is.
     """
-    return {"OMPI_MCA_orte_local_tmpdir_base": folder}
+    return {"OMPI_MCA_orte_tmpdir_base": folder}

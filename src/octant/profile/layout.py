@@ -36,6 +36,8 @@ FLAGS = {
 KINDS = ("communicator", "MPI_COMM_WORLD", "MPI_COMM_SELF", "window", "file", "intercommunicator")
 FURTHER_PEERS = 0xFFFFFFFF
 """World rank of the entry that counts further peers of a full table."""
+NO_COMMUNICATOR = 0xFFFF
+"""Number of the communicator in keys of calls without one, such as MPI_Wait."""
 SITES_NOT_RECORDED = 1
 """Value of `ENTRY["site"]` if calls are not separated by call site."""
 

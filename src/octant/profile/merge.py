@@ -48,8 +48,8 @@ class _CommunicatorKey(NamedTuple):
 
 _FURTHER = _CommunicatorKey(-1, 0, 0, 0)
 """Communicators that the table of a process had no room for."""
-_NOT_RECORDED = _CommunicatorKey(-2, 0, 0, 0)
-"""Of calls whose entry did not fit into the table of a thread."""
+_NONE = _CommunicatorKey(-2, 0, 0, 0)
+"""Of calls without a communicator, and of those whose entry did not fit into the table of a thread."""
 
 
 class _Place(NamedTuple):
@@ -112,9 +112,7 @@ def merge(paths: Iterable[Path], ranks: int | None = None) -> Job:
         usual = float(np.median(list(rates.values())))
         parts.append(_part(without_clock, [rates.get(one.header["host"], usual) for one in without_clock]))
     elif without_clock:
-        problems.append(
-            f"The profiles of {len(without_clock)} processes are left out, because their clock is not known."
-        )
+        problems.append(_left_out(len(without_clock), "whose clock is not known"))
     while len(parts) > 1:
         parts = [_combine(parts[at : at + _FAN_IN]) for at in range(0, len(parts), _FAN_IN)]
     return _job(parts[0] if parts else None, ranks, problems)
@@ -177,7 +175,7 @@ def _place(one: ProcessTables, number: int) -> _Place:
 
 
 def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_Place, str]]) -> np.ndarray:
-    """Add the communicators of a process; an additional last number is that of calls that were lost."""
+    """Add the communicators of a process; an additional last number is that of calls without one."""
     numbers = {key: number for number, key in enumerate(known)}
     found = []
     for number, fields in enumerate(one.communicators.tolist()):
@@ -190,9 +188,8 @@ def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_
         place, old_name = known.get(key, (_place(one, number), ""))
         known[key] = min(place, _place(one, number)), old_name or text_of(name)
         found.append(numbers.setdefault(key, len(numbers)))
-    if not found or len(one.lost):
-        known.setdefault(_NOT_RECORDED, (_place(one, layout.MAX_COMMUNICATORS), ""))
-        found.append(numbers.setdefault(_NOT_RECORDED, len(numbers)))
+    known.setdefault(_NONE, (_place(one, layout.MAX_COMMUNICATORS), ""))
+    found.append(numbers.setdefault(_NONE, len(numbers)))
     return np.array(found)
 
 
@@ -231,7 +228,9 @@ def _calls(one: ProcessTables, rate: float, numbers: _Numbers) -> tuple[np.ndarr
     found["thread"][:count] = np.repeat(np.arange(len(one.threads)), [len(thread.entries) for thread in one.threads])
     found["call"][:count] = key & 0xFFFF
     found["bucket"][:count] = (key >> 16) & 0xFFFF
-    found["communicator"][:count] = numbers.communicators[((key >> 32) & 0xFFFF).astype(np.intp)]
+    found["communicator"][:count] = numbers.communicators[
+        np.minimum((key >> 32) & 0xFFFF, len(one.communicators)).astype(np.intp)
+    ]
     found["region"][:count] = numbers.regions[(key >> 48).astype(np.intp)]
     found["calls"][:count], found["bytes"][:count] = entries["calls"], entries["bytes"]
     found["time_s"][:count] = _seconds(entries["ticks"] - entries["calls"] * clock, rate)
@@ -311,8 +310,7 @@ def _begin_ticks(one: ProcessTables) -> int:
 
 def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
     header = one.header
-    is_timed = calls["time_s"] > 0
-    timed, all_calls = int(calls["calls"][is_timed].sum()), int(calls["calls"].sum())
+    all_calls, timed = int(calls["calls"].sum()), _timed_calls(one)
     cost = timed * header["timed_ticks"] + (all_calls - timed) * header["counted_ticks"]
     known = header["peak_memory_bytes"] > 0
     state = layout.STATES[header["state"]]
@@ -339,10 +337,15 @@ def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
         header["ranks"],
         bool(header["flags"] & layout.SPAWNED),
         all_calls,
-        header["library"],
+        " ".join(header["library"].split()),
         layout.ABIS[header["abi"]],
         header["executable"],
     )
+
+
+def _timed_calls(one: ProcessTables) -> int:
+    tables = [one.lost["total"], *(thread.entries for thread in one.threads)]
+    return sum(int(table["calls"][table["ticks"] > 0].sum()) for table in tables)
 
 
 def _combine(parts: Sequence[_Part]) -> _Part:
@@ -446,13 +449,13 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
     problems = []
     candidates = [number for number, one in enumerate(processes) if not one.is_spawned]
     if (spawned := len(processes) - len(candidates)) and candidates:
-        problems.append(f"{_processes(spawned)} started by MPI_Comm_spawn are left out.")
+        problems.append(_left_out(spawned, "started by MPI_Comm_spawn"))
     candidates = candidates or list(range(len(processes)))
     sizes = Counter(processes[number].ranks for number in candidates if processes[number].ranks)
     size = max(sizes, key=lambda one: (one == ranks, min(one, sizes[one]), one)) if sizes else ranks or 1
     strangers = [number for number in candidates if processes[number].ranks not in (0, size)]
     if strangers:
-        problems.append(f"{_processes(len(strangers))} of another MPI_COMM_WORLD are left out.")
+        problems.append(_left_out(len(strangers), "of another MPI_COMM_WORLD"))
     by_rank: dict[int, list[int]] = defaultdict(list)
     for number in candidates:
         if processes[number].ranks in (0, size):
@@ -462,12 +465,12 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
         *by_rank.pop(-1, ()),
         *(number for rank in set(by_rank) if rank >= size for number in by_rank.pop(rank)),
     ]:
-        problems.append(f"{_processes(len(unknown))} without a rank in MPI_COMM_WORLD are left out.")
+        problems.append(_left_out(len(unknown), "without a rank in MPI_COMM_WORLD"))
     kept = {max(numbers, key=lambda number: _precedence(processes[number])): rank for rank, numbers in by_rank.items()}
     if several := sorted(rank for rank, numbers in by_rank.items() if len(numbers) > 1):
         count = sum(len(by_rank[rank]) - 1 for rank in several)
         shown = ", ".join(map(str, several[:_SHOWN_RANKS])) + (", …" if len(several) > _SHOWN_RANKS else "")
-        problems.append(f"{_processes(count)} with the same rank as another process are left out: {shown}.")
+        problems.append(_left_out(count, f"with the same rank as another process ({shown})"))
         if size == 1 and count > 1:
             problems.append(
                 "Each process is rank 0 of 1: the launcher probably belongs to another MPI library than the program."
@@ -475,8 +478,8 @@ def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[i
     return kept, size, problems
 
 
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
+def _left_out(count: int, which: str) -> str:
+    return f"1 process {which} is left out." if count == 1 else f"{count} processes {which} are left out."
 
 
 def _precedence(one: _OneProcess) -> tuple[bool, int, int]:
@@ -493,25 +496,31 @@ def _ordered_sites(part: _Part) -> tuple[tuple[Site, ...], np.ndarray]:
     return sites, _inverse(order)
 
 
-def _inverse(order: Sequence[int]) -> np.ndarray:
-    """Return the position of each number in an order."""
-    found = np.zeros(len(order), np.int32)
+def _inverse(order: Sequence[int], count: int | None = None) -> np.ndarray:
+    """Return the position of each number in an order.
+
+    Args:
+        count: of numbers, if some are not in the order.
+    """
+    found = np.zeros(len(order) if count is None else count, np.int32)
     found[list(order)] = np.arange(len(order))
     return found
 
 
 def _ordered_communicators(part: _Part) -> tuple[tuple[Communicator, ...], np.ndarray]:
     keys = list(part.communicators)
-    order = sorted(range(len(keys)), key=lambda number: (keys[number].kind < 0, part.communicators[keys[number]][0]))
+    used = set(np.unique(part.calls["communicator"]).tolist())
+    known = [number for number, key in enumerate(keys) if key != _NONE or number in used]
+    order = sorted(known, key=lambda number: (keys[number].kind < 0, part.communicators[keys[number]][0]))
     found = [_communicator(keys[number], part.communicators[keys[number]][1], at) for at, number in enumerate(order)]
-    return tuple(found), _inverse(order)
+    return tuple(found), _inverse(order, len(keys))
 
 
 def _communicator(key: _CommunicatorKey, name: str, number: int) -> Communicator:
     if key == _FURTHER:
         return Communicator("further communicators", 0)
-    if key == _NOT_RECORDED:
-        return Communicator("not recorded", 0)
+    if key == _NONE:
+        return Communicator("no communicator", 0)
     kind = layout.KINDS[key.kind] if key.kind < len(layout.KINDS) else "communicator"
     if kind.startswith("MPI_"):
         return Communicator(kind, key.size)

@@ -302,7 +302,9 @@ def _missing_threads(process: ProcessTables, lacking: int) -> Sequence[str]:
 def _good_entries(entries: np.ndarray, communicators: int, regions: int) -> np.ndarray:
     key = entries["key"]
     good: np.ndarray = (key & 0xFFFF) < layout.MAX_CALLS
-    good &= ((key >> 16) & 0xFFFF <= 64) & ((key >> 32) & 0xFFFF < max(1, communicators)) & (key >> 48 < regions)
+    communicator = (key >> 32) & 0xFFFF
+    good &= (communicator < communicators) | (communicator == layout.NO_COMMUNICATOR)
+    good &= ((key >> 16) & 0xFFFF <= 64) & (key >> 48 < regions)
     for name in ("calls", "bytes", "ticks", "waited", "in_flight"):
         good &= entries[name] <= MAX_AMOUNT
     return good

@@ -11,7 +11,7 @@ from pathlib import Path
 from octant import build, launchers, units, workloads
 from octant.build.describe import default_knobs
 from octant.failure import Exit, Refusal
-from octant.launch import Planned, ProgramStart, bind, guard
+from octant.launch import Planned, ProgramStart, bind, guard, profiles
 from octant.launch import link as links
 from octant.launch.link import Link
 from octant.machine import Machine
@@ -242,7 +242,8 @@ def resolve_program(
     report = bind.report_path(records)
     stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
     alone = ["--local-rank", "0"] if placement and name == "direct" else []
-    bound = [str(build.find("bind")), *stated, *(placement.bind_words if placement else ()), *alone, "--"]
+    profiled = profiles.words(subject.profile) if subject.profile else []
+    bound = [str(build.find("bind")), *stated, *profiled, *(placement.bind_words if placement else ()), *alone, "--"]
     if found:
         at = found[1].program
         started = [*words[:at], *bound, *words[at:]]
@@ -261,6 +262,7 @@ def resolve_program(
         tuple(placeholders.fill_words(subject.keep, known)),
         words[found[1].program if found else 0],
         str(report),
+        subject.profile is not None,
         commands_timeout_s or COMMANDS_S,
     )
     return Planned(

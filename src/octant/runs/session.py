@@ -13,14 +13,16 @@ from pathlib import Path
 from octant import build, store, workloads
 from octant.build import on_demand
 from octant.failure import Exit, Refusal, remedy_for_writing
-from octant.launch import Planned, bind, leftovers, link, program
+from octant.launch import Planned, bind, leftovers, link, profiles, program
 from octant.launch.execute import ProcessOutcome, execute
+from octant.launch.program import DETACHED, Attached
 from octant.mpi import faults
 from octant.record import Failure, Point, RecordError
 from octant.record.writer import failure_line, link_line
 from octant.request import Launch, cells_of
 from octant.runs.programs import records
 from octant.runs.programs.answers import Judging
+from octant.runs.programs.launch_profile import LaunchProfile, read_launch_profile
 from octant.runs.programs.reference import baseline_of, find_reference, is_launch_of
 from octant.runs.starts import list_starts
 from octant.store import Store, StoredRun, files, finished_cells, kept, progress, separate_repeated
@@ -79,7 +81,7 @@ def execute_run(
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
-    shows_output: bool = False,
+    attached: Attached = DETACHED,
 ) -> StoredRun:
     """Execute the launches that `schedule` yields and that have no result yet. Failed launches are recorded.
 
@@ -88,13 +90,13 @@ def execute_run(
         observe: shows progress.
         start: starts a command (tests pass a function that starts no process).
         report: receives warnings, each once.
-        shown: forward the output of programs while they run.
+        attached: how programs are connected to this process.
 
     Raises:
         Refusal: the store cannot be written, or another process is executing this run.
         KeyboardInterrupt: passed on after the current launch has been ended; all records are kept.
     """
-    execute_runs([SessionRun(run, plan)], _as_side_schedule(schedule), observe, start, report, shows_output)
+    execute_runs([SessionRun(run, plan)], _as_side_schedule(schedule), observe, start, report, attached)
     return where.read(run.id)
 
 
@@ -116,7 +118,7 @@ def execute_runs(
     observe: Observe = lambda _step, _elapsed_s: None,
     start: Callable[..., ProcessOutcome] = execute,
     report: Report = lambda _text: None,
-    shows_output: bool = False,
+    attached: Attached = DETACHED,
 ) -> None:
     """Execute interleaved launches of several runs.
 
@@ -124,8 +126,10 @@ def execute_runs(
         Refusal, KeyboardInterrupt: as `execute_run`.
     """
     leftovers.remove()
+    profiles.remove_leftovers()
     build.prepare(_programs(sides))
     with on_demand.no_building(), contextlib.ExitStack() as stack:
+        stack.callback(profiles.remove_leftovers)
         stack.callback(leftovers.remove)  # ranks of a killed process may be alive until now
         warnings: list[str] = []
         for side in sides:
@@ -136,7 +140,7 @@ def execute_runs(
         numbers = itertools.count()
         sessions: list[_Session] = []
         for side in sides:
-            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, shows_output, sessions[:1]))
+            sessions.append(_Session(side.run, stack, side.plan, observe, start, numbers, attached, sessions[:1]))
         decided = next(schedule, None)
         while decided is not None:
             number, launch = decided
@@ -153,6 +157,8 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
             yield request.subject.workload
         if request.shape.link:
             yield "link"
+        if request.subject.profile:
+            yield "profiler"
     yield from ("bind", "pages")
 
 
@@ -174,11 +180,11 @@ class _Session:
         observe: Observe,
         start: Callable[..., ProcessOutcome],
         numbers: Iterator[int],
-        shows_output: bool = False,
+        attached: Attached = DETACHED,
         baseline: Sequence["_Session"] = (),
     ) -> None:
         self.run, self.plan, self.observe, self.start = run, plan, observe, start
-        self.store, self.shows_output = run.folder.parent.parent, shows_output
+        self.store, self.attached = run.folder.parent.parent, attached
         self.baseline = baseline[0] if baseline else self  # of two sides, the first has the baseline of both
         self.stack = stack
         self.asked = {request.key for request in run.requests}
@@ -277,16 +283,24 @@ class _Session:
                 offered.mkdir()
             environment = {**planned.environment, kept.VARIABLE: str(offered)}
             end = program.run_program(
-                replace(planned, environment=environment), scratch, tick, self.start, self.shows_output, self.store
+                replace(planned, environment=environment), scratch, tick, self.start, self.attached, self.store
             )
             refusal = bind.take_refusal(self.run.records)
+            with _writing(self.run):
+                profile = read_launch_profile(planned, end, scratch)
             if end.failed or refusal:
-                self._append_failed(launch, end, refusal)
+                self._append_failed(launch, end, refusal, profile)
             else:
                 with _writing(self.run):
-                    files = kept.store_outputs(self.run.folder, launch.key, end.outputs, end.found, offered)
-                    lines = records.record_lines(planned, end, begun, files, self._judging(launch, scratch))
+                    files = kept.store_outputs(
+                        self.run.folder, launch.key, end.outputs, end.found, offered, profile.file if profile else None
+                    )
+                    judging = self._judging(launch, scratch)
+                    lines = records.record_lines(planned, end, begun, files, judging, profile)
                 self._append(lines)
+            self.attached.on_end(planned, end)
+        if end.interrupted:
+            raise KeyboardInterrupt
         return end.outcome
 
     def _judging(self, launch: Launch, scratch: Path) -> Judging:
@@ -300,14 +314,17 @@ class _Session:
         is_baseline = of is self and is_launch_of(launch, baseline)
         return Judging(self.run.folder, scratch, find_reference(baseline, points, of.run.folder), is_baseline)
 
-    def _append_failed(self, launch: Launch, end: program.ProgramEnd, refusal: Refusal | None) -> None:
-        """Record a failed launch of a program with its output.
+    def _append_failed(
+        self, launch: Launch, end: program.ProgramEnd, refusal: Refusal | None, profile: LaunchProfile | None = None
+    ) -> None:
+        """Record a failed launch of a program with its output and its profile.
 
         Args:
             refusal: the reason if octant-bind did not start the program.
         """
         with _writing(self.run):
-            files = kept.store_outputs(self.run.folder, launch.key, end.outputs)
+            merged = profile.file if profile else None
+            files = kept.store_outputs(self.run.folder, launch.key, end.outputs, profile=merged)
         if refusal:
             failure = _failure(launch, str(refusal), refusal.code)
         else:

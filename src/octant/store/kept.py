@@ -27,6 +27,9 @@ VARIABLE = "OCTANT_KEEP"
 """Names the folder into which a program puts the files that are to be kept."""
 MAX_FILE_BYTES = 16 << 20
 MAX_LAUNCH_BYTES = 64 << 20
+PROFILE = "profile"
+"""Kind and name of the file with the profile of the MPI calls of a launch."""
+MAX_PROFILE_BYTES = 1 << 30
 MAX_FILES = 256
 """Of a launch; what a program leaves beyond them is counted, not listed."""
 _KIND = "output"
@@ -47,7 +50,7 @@ def read_kept(run: Path, file: KeptFile) -> bytes:
     if not file.stored:
         raise RecordError(f"the file {file.name} of rank {file.rank} was not stored ({file.left_out})")
     name = f"the file {file.name} of rank {file.rank} ({FOLDER}/{file.stored})"
-    if not re.fullmatch(KEPT_PATH, file.stored) or file.bytes > MAX_FILE_BYTES:
+    if not re.fullmatch(KEPT_PATH, file.stored) or file.bytes > _most_bytes(file.kind):
         raise RecordError(f"{name} has no path or size of a stored file")
     try:
         with contextlib.ExitStack() as stack:
@@ -65,6 +68,10 @@ def read_kept(run: Path, file: KeptFile) -> bytes:
     if f"{zlib.crc32(content):08x}" != file.crc:
         raise RecordError(f"{name} is damaged: its checksum differs")
     return content
+
+
+def _most_bytes(kind: str) -> int:
+    return MAX_PROFILE_BYTES if kind == PROFILE else MAX_FILE_BYTES
 
 
 @contextlib.contextmanager
@@ -96,7 +103,12 @@ def store_files(run: Path, launch: str, source: Path) -> tuple[KeptFile, ...]:
 
 
 def store_outputs(
-    run: Path, launch: str, outputs: Mapping[str, Path], found: Iterable[MatchedFile] = (), offered: Path | None = None
+    run: Path,
+    launch: str,
+    outputs: Mapping[str, Path],
+    found: Iterable[MatchedFile] = (),
+    offered: Path | None = None,
+    profile: Path | None = None,
 ) -> tuple[KeptFile, ...]:
     """Store the output of a program and the requested files, as `store_files` does.
 
@@ -106,6 +118,7 @@ def store_outputs(
         outputs: files with what it printed, by the names under which they are stored.
         found: requested files.
         offered: the folder into which the program may have put further files; `None`: they are not stored.
+        profile: file with the profile of the MPI calls; `None`: there is none.
 
     Raises:
         OSError: what a program printed cannot be read, or the folder of its files is not safely on the disk.
@@ -118,6 +131,9 @@ def store_outputs(
     taken = set[str]()
     with contextlib.ExitStack() as stack:
         writer = _Writer(run, launch, stack)
+        if profile is not None:
+            taken.add(PROFILE)
+            stored.append(writer.store(profile, PROFILE, PROFILE))
         for path, name, why in wanted[:MAX_FILES]:
             other = f"another file of the launch is stored as {_plain(name, 64)}" if name in taken else ""
             taken.add(name)
@@ -170,7 +186,7 @@ class _Writer:
         self._above: list[int] = []  # folders above it in which something is new
         self._bytes = 0
 
-    def store(self, path: Path, name: str) -> KeptFile:
+    def store(self, path: Path, name: str, kind: str = _KIND) -> KeptFile:
         """Store one file under this name; what prevents this is in its `left_out`."""
         shown = _plain(name, 64)
         size = 0
@@ -178,25 +194,26 @@ class _Writer:
             with contextlib.ExitStack() as stack:
                 opened = _opened(stack, str(path), _READ_FILE)
                 size = os.fstat(opened).st_size
-                content = _read_plain(opened, min(MAX_FILE_BYTES, MAX_LAUNCH_BYTES - self._bytes))
-            if why := self._refused(name, content, size):
-                return KeptFile(shown, _KIND, size, left_out=why)
+                most = _most_bytes(kind)
+                content = _read_plain(opened, most if kind == PROFILE else min(most, MAX_LAUNCH_BYTES - self._bytes))
+            if why := self._refused(name, content, size, kind):
+                return KeptFile(shown, kind, size, left_out=why)
             assert content is not None  # noqa: S101 - see `_refused`
             stored = self._write(f"0.0.{name}", content)
         except OSError as error:
-            return KeptFile(shown, _KIND, size, left_out=error.strerror or "cannot be read or written")
-        self._bytes += len(content)
-        return KeptFile(name, _KIND, len(content), crc=f"{zlib.crc32(content):08x}", stored=stored)
+            return KeptFile(shown, kind, size, left_out=error.strerror or "cannot be read or written")
+        self._bytes += 0 if kind == PROFILE else len(content)
+        return KeptFile(name, kind, len(content), crc=f"{zlib.crc32(content):08x}", stored=stored)
 
-    def _refused(self, name: str, content: bytes | None, size: int) -> str:
+    def _refused(self, name: str, content: bytes | None, size: int, kind: str) -> str:
         """Why a file is not stored; empty: it is."""
         if content is None:
             return "not a regular file"
         if not re.fullmatch(KEPT_NAME, name) or len(name) > 64:
             return "invalid name; use at most 64 letters, digits and . _ -, beginning with a letter or digit"
-        if size > MAX_FILE_BYTES or len(content) > MAX_FILE_BYTES:
-            return f"larger than {MAX_FILE_BYTES >> 20} MiB"
-        if len(content) > MAX_LAUNCH_BYTES - self._bytes:
+        if size > _most_bytes(kind) or len(content) > _most_bytes(kind):
+            return f"larger than {_most_bytes(kind) >> 20} MiB"
+        if kind != PROFILE and len(content) > MAX_LAUNCH_BYTES - self._bytes:
             return f"more than {MAX_LAUNCH_BYTES >> 20} MiB of all files of a launch"
         return ""
 

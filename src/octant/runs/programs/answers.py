@@ -16,6 +16,7 @@ from octant.request import Subject
 from octant.runs.programs import checks, values
 from octant.runs.programs.checks import Answer
 from octant.runs.programs.grammar import implied_value
+from octant.runs.programs.launch_profile import LaunchProfile
 from octant.runs.programs.placeholders import fill_text, fill_words, start_values
 from octant.runs.programs.reference import Reference
 from octant.runs.programs.values import MissingValueError, Sources
@@ -44,16 +45,22 @@ class Answered:
 
 
 def judge_launch(
-    planned: Planned, end: ProgramEnd, started: datetime.datetime, measured: Sequence[Result], judging: Judging
+    planned: Planned,
+    end: ProgramEnd,
+    started: datetime.datetime,
+    measured: Sequence[Result],
+    judging: Judging,
+    profile: LaunchProfile | None = None,
 ) -> Answered:
     """Read the values of a successful launch, perform its checks, and store the files that later checks need.
 
     Args:
         measured: results that are measured for every program; checks may refer to them.
+        profile: of the MPI calls of the program, with the times of its regions.
     """
     begun_s, subject = time.monotonic(), planned.launch.request.subject
     known = start_values(planned.launch)
-    sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut)
+    sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut, profile.regions if profile else None)
     found = {one.name: one.value for one in measured}
     read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
     answer = Answer(

@@ -28,6 +28,9 @@ MAX_CHARACTERS = 2000
 _NAME = r"[\w.\-/](?:[\w .\-/]{0,78}[\w.\-/])?"
 _VALUE = re.compile(rf"\s*({_NAME})\s*(?:\[([^\]]*)\]\s*)?=(.*)", re.DOTALL)
 _WITHIN = re.compile(r"\s*(.*?)\s+within\s+([^\s%]+)\s*(%?)(?:\s+of\s+(\S+))?(\s+absolute)?\s*", re.DOTALL)
+REGION = "region:"
+"""Beginning of a value that is the time of a region of the profile."""
+_REGION = re.compile(r"[^\x00-\x1f\x7f]{1,119}")
 _UNIT = re.compile(r"[A-Za-zµμ°%0-9*^/·-]{1,20}")
 _TIMES = frozenset({"ns", "us", "µs", "μs", "ms", "s", "min", "h"})
 _STATUS = re.compile(r"\s*exit\s*=\s*(.*?)\s*", re.DOTALL)
@@ -43,13 +46,17 @@ _SHELL = frozenset({";", "|", "||", "&&", "&", ">", ">>", "<", "2>&1"})
 def read_value(text: str) -> ProgramValue:
     """Return the value that a text of `--value` describes.
 
-    The forms are `NAME=REGEX`, `NAME[UNIT,lower,FILE]=REGEX` and `NAME[UNIT,lower,FILE]=json:PATH`. Parts in the
-    brackets may be empty, and trailing parts may be omitted.
+    The forms are `NAME=REGEX`, `NAME[UNIT,lower,FILE]=REGEX`, `NAME[UNIT,lower,FILE]=json:PATH`, `region:NAME` and
+    `NAME=region:NAME`. Parts in the brackets may be empty, and trailing parts may be omitted.
 
     Raises:
         Refusal: the text has none of these forms, the name is reserved, or the regular expression is invalid.
     """
+    if text.startswith(REGION):
+        text = f"{text.removeprefix(REGION).strip()}={text}"
     found = _VALUE.fullmatch(text)
+    if not found and REGION in text:
+        _refuse(text, "value", "a region needs a name, and its value a plain one", "--value 'solver=region:NAME'")
     if not found:
         _refuse(text, "value", "not of the form NAME=REGEX or NAME[UNIT,lower,FILE]=REGEX", _VALUE_EXAMPLE)
     name, brackets, wanted = found.groups()
@@ -62,8 +69,18 @@ def read_value(text: str) -> ProgramValue:
             why = "a JSON path consists of names and indices that are separated by points"
             _refuse(text, "value", why, "--value 'residual[1,lower,out.json]=json:solver.0.residual'")
         return ProgramValue(name, unit, better, source, path=path)
+    if wanted.startswith(REGION):
+        return _region_value(text, name, brackets, wanted.removeprefix(REGION).strip())
     _check_pattern(text, wanted)
     return ProgramValue(name, unit, better, source, pattern=wanted)
+
+
+def _region_value(text: str, name: str, brackets: str | None, region: str) -> ProgramValue:
+    if brackets is not None:
+        _refuse(text, "value", "the time of a region is in seconds", f"--value '{name}={REGION}{region}'")
+    if not _REGION.fullmatch(region):
+        _refuse(text, "value", "a region has a name of 1 to 119 characters", f"--value '{name}={REGION}solver'")
+    return ProgramValue(name, "s", "lower", region=region)
 
 
 def read_values(texts: Sequence[str]) -> tuple[ProgramValue, ...]:

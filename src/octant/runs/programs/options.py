@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from octant.failure import Exit, Refusal
+from octant.program import ProgramProfile
 from octant.request import Subject
 from octant.runs.programs import grammar
 
@@ -49,13 +50,16 @@ class ProgramOptions:
                 found += option_words(name, (given,) if given and isinstance(given, str) else given)
         return found
 
-    def subject(self, command: Sequence[str], program: str = "", directory: str = "") -> Subject:
+    def subject(
+        self, command: Sequence[str], program: str = "", directory: str = "", profile: ProgramProfile | None = None
+    ) -> Subject:
         """Return the subject of a request with these options.
 
         Args:
             command: the command line.
             program: name of the program after the launcher.
             directory: working directory of the program.
+            profile: recording of its MPI calls; `None`: only if a value is the time of a region.
 
         Raises:
             Refusal: an option is invalid.
@@ -66,6 +70,8 @@ class ProgramOptions:
             why = "it is too long, or contains a null byte"
             raise Refusal(f"cannot run this command line ({why}); use a script instead", Exit.WRONG_WORD)
         checks, statuses = grammar.read_checks(self.check)
+        values = grammar.read_values(self.value)
+        implied = ProgramProfile() if any(value.region for value in values) else None
         return Subject(
             command=tuple(command),
             program=program,
@@ -73,12 +79,13 @@ class ProgramOptions:
             input=self.input,
             directory=directory,
             fresh=self.fresh_dir,
-            values=grammar.read_values(self.value),
+            values=values,
             checks=checks,
             statuses=statuses,
             keep=tuple(grammar.read_file(text, "keep") for text in self.keep),
             before=tuple(grammar.read_command(text, "before") for text in self.before),
             after=tuple(grammar.read_command(text, "after") for text in self.after),
+            profile=profile or implied,
         )
 
 

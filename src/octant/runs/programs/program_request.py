@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from octant.machine import Machine
+    from octant.program import ProgramProfile
     from octant.request import Subject
 
 MAX_CELLS = 10_000
@@ -53,6 +54,7 @@ def request_program(
     where: LaunchTarget = LOCAL_TARGET,
     mpi: Mapping[str, str] | None = None,
     options: ProgramOptions | None = None,
+    profile: ProgramProfile | None = None,
 ) -> tuple[Request, Machine]:
     """Return the request of `octant run … -- COMMAND` and this machine.
 
@@ -62,12 +64,13 @@ def request_program(
         ranks: number of ranks; `None`: one, or as many as the launcher in the command line starts.
         repeats: launches of each cell; `None`: determined by the first launch.
         mpi: settings of the MPI library, under the names of the library.
+        profile: recording of the MPI calls of the program.
 
     Raises:
         Refusal: there is no program, an option or a knob is invalid, the command line of a launcher cannot be parsed,
             or the placement does not fit this machine or this command line.
     """
-    subject = (options or ProgramOptions()).subject(words, directory=os.getcwd())  # noqa: PTH109 - text
+    subject = (options or ProgramOptions()).subject(words, directory=os.getcwd(), profile=profile)  # noqa: PTH109
     check_options(ranks, "", repeats)
     machine, parsed_knobs = discover(), read_knobs(knobs, subject)
     request = resolve_placement(where.place, machine).request if where.place else None

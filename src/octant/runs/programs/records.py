@@ -22,6 +22,8 @@ from octant.record import FORMAT, SMALL_PAGES, THREADS_OF_PROCESS, Buffer, KeptF
 from octant.record.writer import kept_member, seal
 from octant.runs.programs.answers import Answered, Judging, judge_launch
 from octant.runs.programs.builds import builds_of
+from octant.runs.programs.launch_profile import NOTE as PROFILE_NOTE
+from octant.runs.programs.launch_profile import LaunchProfile
 
 _PAGES_PREFIX = "octant-pages: "  # prefix of messages of the library that requests large pages in the program
 _PROCESS = re.compile(r"process \d+")
@@ -45,20 +47,23 @@ def record_lines(
     started: datetime.datetime,
     files: Sequence[KeptFile] = (),
     judging: Judging | None = None,
+    profile: LaunchProfile | None = None,
 ) -> list[str]:
     """Return the launch record and the point record of a program that succeeded.
 
     Args:
         files: files of the program that were stored (`store.kept.store_files`).
         judging: `None`: values and checks are omitted.
+        profile: of the MPI calls; its file is among `files`.
     """
     launch = planned.launch
     head = {"workload": launch.request.subject.name, "launch": launch.key}
     threads, ranks = launch.started_knobs.get("threads", "1"), _rank_count(planned, end)
     reports = _reports(end, ranks)
-    measured = _measured(end)
-    answered = judge_launch(planned, end, started, measured, judging) if judging else Answered()
+    measured = [*_measured(end), *(profile.results if profile else ())]
+    answered = judge_launch(planned, end, started, measured, judging, profile) if judging else Answered()
     notes = {**_notes(planned, end, reports, ranks), **answered.notes}
+    notes |= {PROFILE_NOTE: profile.note} if profile and profile.note else {}
     files = (*files, *answered.files)
     point = {
         "knobs": dict(launch.started_knobs),
@@ -67,7 +72,7 @@ def record_lines(
         "work": [],
         **({"notes": notes} if notes else {}),
         "results": [_member(one) for one in (*measured, *answered.results)],
-        "series": list(_readings(reports)),
+        "series": [*_readings(reports), *(profile.series if profile else ())],
         **({"noise": {"during": pressed}} if (pressed := _pressure(reports.values())) else {}),
         "share_cores": _shares_cores(reports.values()),
         "given": _given(reports, ranks),

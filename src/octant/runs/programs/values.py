@@ -50,6 +50,7 @@ class Sources:
     folder: Path  # working directory of the program
     begun_s: float = 0.0  # start of the launch, seconds since the epoch
     cut: Sequence[str] = ()  # truncated outputs, one sentence each
+    regions: Mapping[str, float] | None = None  # seconds in each region of the profile; `None`: there is no profile
 
     def path(self, source: str) -> Path:
         """Return the file of a source: "stdout", "stderr", or a file relative to the folder."""
@@ -79,6 +80,8 @@ def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> 
     Raises:
         MissingValueError: there is no match, the match is not a finite number, or the search takes too long.
     """
+    if value.region:
+        return _region_time(value.region, sources.regions)
     text, left_out = read_source(value.source, sources)
     if value.path:
         if left_out:
@@ -90,6 +93,17 @@ def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> 
         return parse_number(found)
     except ValueError as error:
         raise MissingValueError(f"{_quoted(found)} in {value.source} {error}") from error
+
+
+def _region_time(name: str, regions: Mapping[str, float] | None) -> float:
+    if regions is None:
+        why = f"the time of the region {_quoted(name)} is not known, because the launch has no profile"
+        raise MissingValueError(f"{why}; use a program that calls MPI")
+    if name in regions:
+        return regions[name]
+    known = ", ".join(map(_shortened, list(regions)[:_SHOWN_NAMES])) + ", …" * (len(regions) > _SHOWN_NAMES)
+    hint = f"use one of {known}" if regions else "mark it in the program with octant_region_begin and octant_region_end"
+    raise MissingValueError(f"the profile has no region {_quoted(name)}; {hint}")
 
 
 def parse_number(text: str) -> float:

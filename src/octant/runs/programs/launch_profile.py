@@ -1,0 +1,96 @@
+"""The profile of the MPI calls of one launch: its file, and the parts of it that are in the record of the launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from octant.placement import numbers_text
+from octant.profile.container import write_container
+from octant.profile.measures import results, series
+from octant.profile.merge import merge
+from octant.profile.sites import resolve_sites
+
+if TYPE_CHECKING:
+    from octant.launch import Planned
+    from octant.launch.program import ProgramEnd
+    from octant.profile.job import Job
+    from octant.record import Result
+
+NOTE = "profile"
+"""Note of a launch that was profiled and has no complete profile."""
+NO_CALLS = "the program did not call MPI"
+
+
+@dataclass(frozen=True)
+class LaunchProfile:
+    """The profile of a launch, as far as it exists."""
+
+    file: Path | None = None  # to be stored with the run; `None`: no process called MPI, or no table was collected
+    results: tuple[Result, ...] = ()
+    series: tuple[Mapping[str, Any], ...] = ()
+    regions: Mapping[str, float] | None = None  # seconds of the rank that spends most time in each region
+    note: str = ""  # why there is no profile, or why it is incomplete
+
+
+def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> LaunchProfile | None:
+    """Return the profile of a launch that has ended; `None`: it was not profiled.
+
+    Args:
+        scratch: an existing folder, which the caller removes after it has stored the file.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if end.profile is None:
+        return None
+    paths, problems = end.profile.paths, end.profile.problems
+    if not paths:
+        return LaunchProfile(note="; ".join(problems) or NO_CALLS)
+    merged = merge(paths, planned.ranks or None)
+    job = resolve_sites(replace(merged, problems=(*merged.problems, *problems)))
+    path = scratch / "merged.profile"
+    path.write_bytes(write_container(job))
+    return LaunchProfile(path, tuple(results(job)), tuple(series(job)), region_seconds(job), _incomplete_text(job))
+
+
+def region_seconds(job: Job) -> dict[str, float]:
+    """Return the time of each region, by its name and by the names on its path, joined by `/`.
+
+    It is the time of the rank that spends most time in it. A region that occurs at several places has their sum; a
+    visit inside another visit of the same name counts once.
+    """
+    times: dict[str, np.ndarray] = {}
+    seconds = np.zeros((max((one.rank for one in job.processes), default=0) + 1, len(job.regions)))
+    rows = job.region_times
+    np.add.at(seconds, (np.maximum(rows["rank"], 0), rows["region"]), rows["time_s"])
+    for number in range(1, len(job.regions)):
+        path = _path(job, number)
+        if path[-1] not in path[:-1]:
+            times[path[-1]] = times.get(path[-1], 0.0) + seconds[:, number]
+        if len(path) > 1:
+            times["/".join(path)] = seconds[:, number]
+    return {name: float(one.max()) for name, one in times.items()}
+
+
+def _path(job: Job, number: int) -> list[str]:
+    names: list[str] = []
+    while number > 0:
+        names.insert(0, job.regions[number].name)
+        number = job.regions[number].parent
+    return names
+
+
+def _incomplete_text(job: Job) -> str:
+    """Return why the profile of a launch is incomplete; "": it is complete."""
+    texts: list[str] = []
+    if job.missing:
+        texts.append(f"no table of {'rank' if len(job.missing) == 1 else 'ranks'} {numbers_text(job.missing)}")
+    open_ended = [one.rank for one in job.processes if one.state != "finalized"]
+    if open_ended:
+        texts.append(f"{len(open_ended)} ranks ended without MPI_Finalize")
+    return "; ".join([*texts, *job.problems])
