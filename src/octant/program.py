@@ -56,6 +56,7 @@ class ProgramValue:
     pattern: str = ""  # a regular expression: its first group, of the last match; "": see `path`
     path: str = ""  # names and indices in a JSON document, separated by points: "solver.0.residual"
     region: str = ""  # a region of the profile instead: the time of the rank that spends most time in it
+    call: str = ""  # or calls in the profile: "MPI_Isend:bytes", with a rank "MPI_Isend:bytes:0"
 
 
 @dataclass(frozen=True)

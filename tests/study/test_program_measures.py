@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fake_run import machine
-from octant import suites
+from octant import build, suites
 from octant.cli import application
 from octant.failure import Exit, Refusal
 from octant.program import ProgramValue
+from octant.runs.programs.permissions import permissions
 from octant.runs.programs.reference import baseline_of
 from octant.study import file
 from octant.study.design import design
@@ -263,10 +264,13 @@ def test_no_shipped_suite_names_a_program(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", file.names())
-def test_no_shipped_study_names_a_program(name: str) -> None:
+def test_a_shipped_study_names_only_example_programs_and_needs_no_permission(name: str) -> None:
     study = file.load(name)
-    assert not any(measure.command for measure in study.measures.values())
-    assert not any(finding.statement for finding in study.findings)
+    commands = [measure.command for measure in study.measures.values() if measure.command]
+    assert all(build.example_named(command[0]) for command in commands)
+    if commands:
+        assert permissions(design(study, machine(), 1).requests) == ()
+    assert commands or not any(finding.statement for finding in study.findings)  # of its own: about these programs
 
 
 def stopped(here: Path, command: tuple[str, ...]) -> str:
@@ -309,3 +313,60 @@ def test_a_planted_store_starts_nothing_that_its_file_does_not_say(here: Path) -
     (here / "other.toml").write_text(STUDY.replace("--way", "--other"), encoding="utf-8")
     refusal = run("resume", run_id, "--from", "other.toml", "--allow", "./app", code=Exit.WRONG_WORD)
     assert "other.toml does not request 'way=" in refusal
+
+
+PROFILED = """
+question = "Which calls?"
+repeats = 4
+baseline = { call = "MPI_Send" }
+parts = ["call"]
+[measures.calls]
+command = ["octant-mpi-mesh", "--steps", "2"]
+profile = true
+metric = "call:{call}:calls:0"
+[measures.time]
+command = ["octant-mpi-mesh", "--steps", "2"]
+profile = true
+metric = "region:solve"
+[factors.call]
+MPI_Send = {}
+MPI_Recv = {}
+"""
+
+
+def test_parts_of_a_profile_share_one_launch_and_need_no_permission() -> None:
+    study = file.parse(PROFILED, "mine")
+    plan = design(study, machine(), 1)
+    (request,) = plan.requests
+    assert len(plan.questions) == 4
+    names = ["call:MPI_Send:calls:0", "region:solve", "call:MPI_Recv:calls:0"]
+    assert [value.name for value in request.subject.values] == names
+    assert request.subject.profile is not None
+    assert permissions(plan.requests) == ()
+    units = [metric_of(study.measures[name], {"call": "MPI_Recv"}).unit for name in ("calls", "time")]
+    assert units == ["1", "s"]
+    assert study.baseline_of(("MPI_Recv",)) == ("MPI_Recv",)
+
+
+def test_a_level_switches_the_profile_of_a_program() -> None:
+    text = PROFILED.replace('parts = ["call"]\n', "").replace("{call}", "MPI_Send")
+    plan = design(file.parse(text.replace("MPI_Recv = {}", "MPI_Recv = { profile = false }"), "mine"), machine(), 1)
+    assert [request.subject.profile is None for request in plan.requests] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('parts = ["call"]\n', "", "measures.calls.metric: {call} is not a factor of `parts`); did you mean call?"),
+        ('parts = ["call"]', 'parts = ["cal"]', "parts: no factor 'cal'"),
+        ("MPI_Recv = {}", 'MPI_Recv = { ranks = "2" }', "a level of a part must not change the launch"),
+        ("MPI_Recv = {}", "Recv = {}", "'Recv' is not a function of MPI"),
+        (":calls:", ":cals:", "no quantity 'cals'); did you mean calls?"),
+        ("profile = true\n", "", "call:{call}:calls:0 is a value of a profile); add profile = true"),
+    ],
+)
+def test_mistakes_in_parts_and_values_of_a_profile_are_named(old: str, new: str, message: str) -> None:
+    assert old in PROFILED
+    with pytest.raises(StudyError) as refused:
+        file.parse(PROFILED.replace(old, new), "mine")
+    assert message in str(refused.value)

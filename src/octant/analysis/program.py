@@ -16,6 +16,7 @@ from octant.workload import Bars, Curve, RankBars, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from octant.program import ProgramValue
     from octant.record import Point, Samples
     from octant.request import Request, Subject
     from octant.workload import Picture
@@ -77,10 +78,7 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
     """
     subject = request.subject
     units_of = {one.name: one.unit for point in points for one in point.results if one.bound is None}
-    metrics = [
-        Metric(value.name, value.unit, value.better, result(value.name), note="as stated by the program")
-        for value in subject.values
-    ]
+    metrics = [_of_value(value) for value in subject.values]
     known = [one for one in _ALWAYS if one[0] in units_of]
     metrics += [
         Metric(name, unit, "lower", result(name), note=note, of_system=name != WALL) for name, unit, note in known
@@ -98,13 +96,24 @@ def program_workload(request: Request, points: Sequence[Point]) -> Workload:
 
 def declared_workload(subject: Subject) -> Workload:
     """Return the workload of a program before any measurement, with every metric that a point may have."""
-    metrics = [Metric(value.name, value.unit, value.better, result(value.name)) for value in subject.values]
+    metrics = [_of_value(value) for value in subject.values]
     metrics += [Metric(name, unit, "lower", result(name), note=note) for name, unit, note in _ALWAYS]
     metrics += [Metric(name, unit, better, result(name), note=note) for name, unit, better, note in _OF_PROFILE]
     metrics.append(Metric(CORES_USED, "1", "higher", custom(lambda point, _: cores_used(point))))
     metrics.append(_utilisation_metric())
     metrics.append(Metric(IMBALANCE, "1", "lower", custom(_imbalance)))
     return Workload(f"The program {subject.name.partition('/')[2]}", tuple(metrics), {}, subject.name)
+
+
+def _of_value(value: ProgramValue) -> Metric:
+    """Return the metric of a value that the user requested; counts of calls do not depend on lost time."""
+    note = "of the MPI profile" if value.region or value.call else "as stated by the program"
+    quantity = value.call.split(":")[1] if value.call else ""
+    is_count = quantity in ("calls", "bytes", "bytes per call")
+    return Metric(
+        value.name, value.unit, value.better, result(value.name), note, of_system=is_count,
+        of_capacity=quantity == "share",
+    )  # fmt: skip
 
 
 def _utilisation_metric(note: str = "") -> Metric:

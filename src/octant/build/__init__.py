@@ -12,11 +12,18 @@ from octant.failure import Refusal
 
 NETWORK = "_network"
 """The engine of the network model, a Python module."""
+EXAMPLES = ("mpi-mesh",)
+"""Programs that ship with Octant for command lines of users. They read only their options."""
 
 
 def program_name(name: str) -> str:
     """Return the file name of a program: `octant-node-stream` for `node/stream`."""
     return f"octant-{name.replace('/', '-')}"
+
+
+def example_named(word: str) -> str:
+    """Return the example program that a word of a command line names (`octant-mpi-mesh`); "": none."""
+    return next((name for name in EXAMPLES if program_name(name) == word), "")
 
 
 def find(name: str) -> Path:

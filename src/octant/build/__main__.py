@@ -6,7 +6,7 @@ from octant import build
 from octant.build import folders, on_demand
 from octant.failure import Refusal
 
-TOOLS = ("bind", "link", "pages", "profiler", "mpi-probe")
+TOOLS = ("bind", "link", "pages", "profiler", "mpi-probe", *build.EXAMPLES)
 
 
 def main(names: list[str]) -> int:

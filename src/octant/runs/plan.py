@@ -239,13 +239,15 @@ def resolve_program(
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
+    at = found[1].program if found else 0
+    if example := build.example_named(words[at]):
+        words = [*words[:at], str(build.find(example)), *words[at + 1 :]]
     report = bind.report_path(records)
     stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
     alone = ["--local-rank", "0"] if placement and name == "direct" else []
     profiled = profiles.words(subject.profile) if subject.profile else []
     bound = [str(build.find("bind")), *stated, *profiled, *(placement.bind_words if placement else ()), *alone, "--"]
     if found:
-        at = found[1].program
         started = [*words[:at], *bound, *words[at:]]
     else:
         threads = _threads(launch.started_knobs)
@@ -260,7 +262,7 @@ def resolve_program(
         tuple(tuple(placeholders.fill_words(one, known)) for one in subject.after),
         " ".join(found[1].options) if found and found[1].binds else "",
         tuple(placeholders.fill_words(subject.keep, known)),
-        words[found[1].program if found else 0],
+        words[at],
         str(report),
         subject.profile is not None,
         commands_timeout_s or COMMANDS_S,

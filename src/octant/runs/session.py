@@ -157,6 +157,7 @@ def _programs(sides: Sequence[SessionRun]) -> Iterator[str]:
             yield request.subject.workload
         if request.shape.link:
             yield "link"
+        yield from filter(None, map(build.example_named, request.subject.command))
         if request.subject.profile:
             yield "profiler"
     yield from ("bind", "pages")

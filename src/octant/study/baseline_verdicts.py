@@ -29,7 +29,7 @@ def baseline_verdicts(study: Study, values: StudyValues) -> Mapping[Place, Verdi
     """
     rounds: dict[Place, Rounds] = {}
     for cell, curve in values.by_cell.items():
-        baseline_cell = Cell(cell.measure, study.full({}))
+        baseline_cell = Cell(cell.measure, study.baseline_of(cell.levels))
         if cell in values.same or cell == values.same.get(baseline_cell, baseline_cell) or study.is_scaled(cell.levels):
             continue
         for at, value in curve.items():

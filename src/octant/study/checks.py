@@ -5,6 +5,7 @@ Each function yields (key, problem). The reader reports the first, so that a che
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from octant import catalogue, workloads
 from octant.failure import suggestion
 from octant.placement.expressions import LOCATION
 from octant.placement.request import parse_request
+from octant.profile.named_values import is_name
 from octant.runs.programs import table as program_table
 from octant.runs.programs.table import ValueTable
 from octant.study.cells import cells
@@ -49,6 +51,7 @@ def problems(study: Study) -> Iterator[Problem]:
     for name in study.scale:
         if name not in study.factors:
             yield "scale", f"no factor {name!r}; try one of {', '.join(study.factors)}"
+    yield from _part_problems(study)
     for n, combination in enumerate(study.combinations):
         yield from _with_prefix(f"combinations.{n}", levels_problems(study, combination))
     drawn = any(
@@ -82,6 +85,17 @@ def problems(study: Study) -> Iterator[Problem]:
             yield from _with_prefix(f"findings.{n}.there.to", there)
             yield from _with_prefix(f"findings.{n}.there", _ratio_problems(finding.there))
         yield from _with_prefix(f"findings.{n}.test", finding.test.problems(study))
+
+
+def _part_problems(study: Study) -> Iterator[Problem]:
+    """Yield factors of `parts` that do not exist, or whose levels change the launch."""
+    for name in study.parts:
+        if name not in study.factors:
+            yield "parts", f"no factor {name!r}; try one of {', '.join(study.factors)}"
+            continue
+        for title, level in study.factors[name].items():
+            if level != Level(about=level.about, year=level.year):
+                yield f"factors.{name}.{title}", "a level of a part must not change the launch; remove its keys"
 
 
 def _with_prefix(prefix: str, found: Iterator[Problem]) -> Iterator[Problem]:
@@ -175,16 +189,34 @@ def _measure_problems(study: Study, measure: Measure) -> Iterator[Problem]:
         if measure.predicted and not (workload.step and workload.scaling):
             yield "predicted", f"{workload.name} does not declare a step and its scaling; remove it"
     if not measure.model:
-        try:
-            metric_of(measure)
-        except LookupError as error:
-            yield "metric", str(error.args[0])
+        yield from _metric_problems(study, measure)
     if measure.command:
         yield from _program_problems(study, measure)
+    levels = [level for factor in study.factors.values() for level in factor.values()]
+    if any(level.profile is not None for level in levels) and not measure.command:
+        yield "", "a level has the key `profile`, which is available for programs only; remove it"
+    of_profile = is_name(measure.metric) and not measure.profile
+    if of_profile and not any(level.profile for level in levels):
+        yield "metric", f"{measure.metric} is a value of a profile; add profile = true"
     if measure.predicted and (measure.axis or not measure.workload):
         yield "predicted", "a prediction requires a workload and no axis; remove it"
     if measure.axis:
         yield from _with_prefix("axis.values", _axis_problems(measure.axis, ladders=not measure.model))
+
+
+def _metric_problems(study: Study, measure: Measure) -> Iterator[Problem]:
+    """Yield an unknown metric, in each combination of the factors in braces in its name."""
+    wrong = sorted(measure.parts - set(study.parts))
+    if wrong:
+        hint = suggestion(wrong[0], study.parts or study.factors)
+        yield "metric", f"{{{wrong[0]}}} is not a factor of `parts`; {hint}"
+        return
+    named = [[(factor, level) for level in study.factors[factor]] for factor in sorted(measure.parts)]
+    for chosen in itertools.product(*named):
+        try:
+            metric_of(measure, dict(chosen))
+        except LookupError as error:
+            yield "metric", str(error.args[0])
 
 
 def _program_problems(study: Study, measure: Measure) -> Iterator[Problem]:

@@ -9,11 +9,13 @@ from octant.machine import Machine
 from octant.placement import planner
 from octant.placement.expressions import LOCATION, parse_place
 from octant.placement.request import parse_request
+from octant.program import ProgramProfile
 from octant.request import Presentation, Request, Shape, Subject
 from octant.runs.programs import file_requests, placeholders
 from octant.runs.rounds import drawn_order
 from octant.study.cells import combinations
 from octant.study.file import StudyError
+from octant.study.measures import subject_of
 from octant.study.parts import Cell, Level, Measure, place_text
 from octant.study.question import Study
 
@@ -76,7 +78,7 @@ def design(
             cell = Cell(name, levels)
             crowd, why = _crowd(measure, chosen, known, str(cell))
             try:
-                request = _request(study, measure, chosen, {**known, **crowd}, library, str(cell))
+                request = _request(study, measure, cell, {**known, **crowd}, library)
                 asked[cell] = _located(request, machine)
                 if measure.command:
                     states_ranks = measure.ranks != "1" or any(level.ranks is not None for level in chosen)
@@ -175,13 +177,12 @@ def _crowd(measure: Measure, levels: list[Level], known: Mapping[str, int], titl
     return counts, too_many if ranks * threads > CROWD * cpus else ""
 
 
-def _request(
-    study: Study, measure: Measure, levels: list[Level], known: Mapping[str, int], library: MpiInUse, title: str
-) -> Request:
+def _request(study: Study, measure: Measure, cell: Cell, known: Mapping[str, int], library: MpiInUse) -> Request:
+    named = study.named_levels(cell)
+    levels = [study.factors[factor][level] for factor, level in named.items()]
     written = {**study.knobs, **measure.knobs}
-    name = next(name for name, one in study.measures.items() if one is measure)
     for level in levels:
-        written |= {**level.knobs, **level.measures.get(name, {})}
+        written |= {**level.knobs, **level.measures.get(cell.measure, {})}
     if measure.axis:
         written[measure.axis.knob] = ",".join(measure.axis.values)
     knobs = {name: ",".join(facts.value(part, known) for part in text.split(",")) for name, text in written.items()}
@@ -191,8 +192,11 @@ def _request(
     place = place_text(_last(["", *(level.place for level in levels if level.place)]), known)
     link = _last([measure.link, *(level.link for level in levels)])
     shape = Shape(known["ranks"], place, link=link)
-    subject = measure.subject if measure.command else Subject(measure.workload)
-    return Request(subject, knobs, shape, mpi, Presentation(title), study.repeats)
+    subject = subject_of(measure, named) if measure.command else Subject(measure.workload)
+    profiles = [level.profile for level in levels if level.profile is not None]
+    if profiles and measure.command:
+        subject = replace(subject, profile=ProgramProfile() if profiles[-1] else None)
+    return Request(subject, knobs, shape, mpi, Presentation(str(cell)), study.repeats)
 
 
 def _last(texts: list[str | None]) -> str:

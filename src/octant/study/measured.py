@@ -25,7 +25,7 @@ def measured_values(of: StudyRun) -> StudyValues:
     firsts: dict[tuple[str, str], Cell] = {}  # of cells with the same request and metric here
     same: dict[Cell, Cell] = {}
     for cell, request in requested_cells.requests.items():
-        first = firsts.setdefault((request, of.metrics[cell.measure]), cell)
+        first = firsts.setdefault((request, of.metrics[cell]), cell)
         if first is not cell:
             same[cell] = first
     figures = _figures(of)
@@ -58,7 +58,7 @@ def measured_values(of: StudyRun) -> StudyValues:
 def _figures(of: StudyRun) -> dict[tuple[str, str, str], Figure]:
     """Return the figures of a run by request, metric and axis value."""
     found: dict[tuple[str, str, str], Figure] = {}
-    for name, metric in of.metrics.items():
+    for name, metric in dict.fromkeys((cell.measure, metric) for cell, metric in of.metrics.items()):
         axis = of.study.measures[name].axis
         for figure in of.figures:
             if figure.metric.name == metric:

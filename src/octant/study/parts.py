@@ -24,6 +24,7 @@ Positive = Annotated[float, Meta(gt=0, le=1e300)]
 Fraction = Annotated[float, Meta(gt=0, le=1)]
 Problem: TypeAlias = tuple[str, str]  # (key, what is wrong with it)
 MAX_POINTS = 1000  # along an axis
+_PART = re.compile(r"[{](\w+)[}]")
 OF_A_LAUNCH = ("ranks", "threads", "fill")
 """Facts that differ from launch to launch."""
 _SAMPLE = dict.fromkeys(facts.FACTS, 2**40) | {"memory": 2**60}
@@ -75,7 +76,8 @@ class Measure(ProgramTable, frozen=True):
     """
 
     workload: WorkloadName = ""
-    metric: str = ""  # "": the headline; of a program one of its values, or what is measured of every program
+    metric: str = ""  # "": the headline; of a program one of its values, of its profile, or what is measured of every
+    # program; `{factor}` is replaced by the level of a factor of `parts`
     model: str = ""  # one that `octant.simulate.study_functions` offers, for source = "model"
     kind: Literal["rate", "time"] = "rate"  # of a model's value: of a rate more is better, of a time less
     unit: str = ""  # of a model's value; a workload's metric declares its own, and what is better
@@ -89,6 +91,15 @@ class Measure(ProgramTable, frozen=True):
     least_ranks: Annotated[int, Meta(ge=1, le=2**20)] = 1  # with fewer there is nothing to measure
     predicted: bool = False  # by the step of its workload; see `octant.study.predicted`
 
+    def metric_for(self, levels: Levels) -> str:
+        """Return the metric in a combination, with the levels of factors in braces: `call:{routine}:calls`."""
+        return _PART.sub(lambda found: levels.get(found[1], found[0]), self.metric)
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """Return the factors in braces in the metric."""
+        return frozenset(_PART.findall(self.metric))
+
 
 class Level(InputTable, frozen=True):
     """Level of a factor: all settings that it changes."""
@@ -99,6 +110,7 @@ class Level(InputTable, frozen=True):
     ranks: str | None = None
     threads: str | None = None
     link: LinkText | None = None  # "": none, where the measure has one
+    profile: bool | None = None  # record the MPI calls of a program; `None`: as the measure says
     place: str = ""  # a placement request; {ranks}, {threads} and {fill} (threads per core) stand for the numbers
     mpi: Mapping[Literal["mpich", "openmpi", "intelmpi"], Mapping[str, str]] = {}  # library -> environment
     needs: tuple[Need, ...] = ()

@@ -46,7 +46,7 @@ def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
     edges = _edges(study)
     found: dict[Place, tuple[float, float]] = {}
     places = {place for pair in edges for place in pair}
-    for origin in {(Cell(place[0].measure, study.full({})), place[1]) for place in places}:
+    for origin in {(Cell(place[0].measure, study.baseline_of(place[0].levels)), place[1]) for place in places}:
         reached, ends = {origin: (1.0, 1.0)}, [origin]
         while ends:
             here = ends.pop(0)
@@ -54,7 +54,11 @@ def published_gains(study: Study) -> dict[Place, tuple[float, float]]:
                 if to == here and of not in reached:
                     reached[of] = (reached[here][0] * low, reached[here][1] * high)
                     ends.append(of)
-        found |= {place: gain for place, gain in reached.items() if place[1] == origin[1] and place != origin}
+        found |= {
+            place: gain
+            for place, gain in reached.items()
+            if (study.baseline_of(place[0].levels), place[1]) == (origin[0].levels, origin[1]) and place != origin
+        }
     return found
 
 

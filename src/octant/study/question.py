@@ -147,6 +147,7 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
     baseline: Levels
     combinations: tuple[Levels, ...] = ()  # none: all of them
     scale: tuple[str, ...] = ()  # factors that set the problem size, such as ranks; never recommended
+    parts: tuple[str, ...] = ()  # factors that name a part of the result in `metric`; their levels are not compared
     published: tuple[PublishedTable, ...] = ()
     findings: tuple[FindingTest, ...] = ()
     notes: tuple[str, ...] = ()
@@ -161,6 +162,16 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
         """Return the level of every factor, in the order of the file."""
         return tuple({**self.baseline, **levels}[factor] for factor in self.factors)
 
+    @property
+    def has_only_parts(self) -> bool:
+        """Return whether all factors name parts of the result, so that no settings are compared."""
+        return set(self.factors) == set(self.parts)
+
+    def baseline_of(self, levels: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the combination that a combination is compared with: the baseline for the same parts."""
+        pairs = zip(self.factors, levels, strict=True)
+        return tuple(level if factor in self.parts else self.baseline[factor] for factor, level in pairs)
+
     def is_scaled(self, levels: tuple[str, ...]) -> bool:
         """Return whether a combination differs from the baseline in a factor of `scale`."""
         return any(self.baseline[f] != level for f, level in zip(self.factors, levels, strict=True) if f in self.scale)
@@ -168,6 +179,10 @@ class Study(untrusted.InputTable, frozen=True, kw_only=True):
     def baseline_difference(self, levels: Levels) -> str:
         """Return the levels that differ from the baseline as text: `, mode direct`."""
         return "".join(f", {factor} {level}" for factor, level in levels.items() if level != self.baseline[factor])
+
+    def named_levels(self, cell: Cell) -> Levels:
+        """Return the level of each factor in a cell."""
+        return dict(zip(self.factors, cell.levels, strict=True))
 
     def cell(self, measure: str, levels: Levels) -> Cell:
         """Return the cell of a measure; omitted factors are at the baseline."""

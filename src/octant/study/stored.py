@@ -41,7 +41,7 @@ class StudyRun:
     name: str  # of the study
     study: Study  # with the axis values of the machine that it ran on
     requested_cells: RequestedCells
-    metrics: Mapping[str, str]  # of each requested measure, the full name of its metric
+    metrics: Mapping[Cell, str]  # of each requested cell, the full name of its metric
     figures: tuple[Figure, ...]  # of these metrics, and of every other that the run's own report shows
 
 
@@ -63,8 +63,11 @@ def study_run(run: StoredRun) -> StudyRun:
         raise StudyError(f"cannot report on {run.id} as a study ({why}); try octant report {run.id}") from error
     requested_cells = _cells_asked(study, run, run.study)
     names = {request.key: request.subject.name for request in run.requests}
-    metrics = {cell.measure: metric_of(study.measures[cell.measure]).name for cell in requested_cells.requests}
-    wanted = {(names[key], metrics[cell.measure]) for cell, key in requested_cells.requests.items() if key in names}
+    metrics = {
+        cell: metric_of(study.measures[cell.measure], study.named_levels(cell)).name
+        for cell in requested_cells.requests
+    }
+    wanted = {(names[key], metrics[cell]) for cell, key in requested_cells.requests.items() if key in names}
     figures = summarise(run, further=wanted).every
     return StudyRun(
         run, run.study.name, with_axis_values(study, requested_cells.axes), requested_cells, metrics, figures

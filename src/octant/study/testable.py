@@ -144,7 +144,7 @@ def _planned(study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]]) 
     same: dict[Cell, Cell] = {}
     for cell, request in plan.questions.items():
         measure = study.measures[cell.measure]
-        first = firsts.setdefault((request, metric_of(measure).name), cell)
+        first = firsts.setdefault((request, metric_of(measure, study.named_levels(cell)).name), cell)
         if first is not cell:
             same[cell] = first
         by_cell[cell] = {at: StudyValue(modelled=_ANY) for at in (measure.axis.values if measure.axis else ("",))}

@@ -208,7 +208,7 @@ def test_every_study_with_a_table_of_the_catalogue_shows_it() -> None:
         study = file.load(name)
         if study.is_published:  # its results are the values themselves
             continue
-        evidence = {table for asked in study.findings for table in catalogue.findings()[asked.id].evidence}
+        evidence = {table for asked in study.findings for table in asked.finding.evidence}
         tables = evidence | {table.id for table in catalogue.results().values() if table.study == name}
         shown = {one.table for one in study.published} | {one.id for one in published_tables(study)}
         shown |= {asked.there.table for asked in study.findings if asked.there and asked.test.compared(study)}

@@ -62,6 +62,8 @@ def _measured_answer(outcome: Outcome) -> str:
     if adopted := adopted_settings(outcome):
         case, place = "adopt", adopted[0].place
         lost = costs(outcome, place[0].levels)
+    elif outcome.study.has_only_parts:
+        case = "parts"
     elif not verdicts and (best := best_of_all(outcome)):
         case, place, factor = "scaled", best[0], best[1].middle
     elif not verdicts:

@@ -1,8 +1,9 @@
 """Pictures of a study: each configuration relative to the baseline of its machine, or curves along an axis."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 from octant import catalogue, units
@@ -16,7 +17,7 @@ from octant.report.tables.layout import fill
 from octant.study.local_reference import THIS_MACHINE
 from octant.study.outcome import Outcome
 from octant.study.parts import number
-from octant.study.question import quantities
+from octant.study.question import Study, quantities
 from octant.study.ratios import stated
 from octant.study.values import StudyValue
 
@@ -30,7 +31,10 @@ _ORIGIN: _Ends = (1.0, 1.0, 1.0)
 
 @dataclass(frozen=True)
 class _Row:
-    """A configuration at an axis value: ratios to the baseline with their ends, `None` without a ratio."""
+    """A configuration at an axis value: ratios to the baseline with their ends, `None` without a ratio.
+
+    In a study of parts only, these are the values themselves.
+    """
 
     label: str
     place: StudyPlace
@@ -57,12 +61,13 @@ def gains(outcome: Outcome, measure: str) -> Picture:
     unit, source = quantities(outcome.study)[measure].unit, _source(outcome)
     ours, there = [row.ours for row in rows], [row.there for row in rows]
     claim = "95 % interval" if outcome.run else "the model's own bounds"
+    text = partial(units.si_text, unit=unit) if outcome.study.has_only_parts else "× {:.3g}".format
     series = []
     if any(ours):
         name = f"{source}, {claim}" if any(one[0] < one[2] for one in ours if one) else source
-        series.append(_marks(name, rows, ours))
+        series.append(_marks(name, rows, ours, text))
     if any(there):
-        series.append(_marks("published", rows, there, "published"))
+        series.append(_marks("published", rows, there, text, "published"))
     here = tuple(units.si_text(row.place.ours.value.middle, unit) if row.place.ours else "–" for row in rows)
     inks: list[picture.Tone] = ["ink"] * len(rows)
     columns = [Column(source, here, tuple(inks))]
@@ -71,19 +76,43 @@ def gains(outcome: Outcome, measure: str) -> Picture:
         names = study_rows.machines_there(outcome, measure)
         title = f"{names}, published" if len(names) <= _MAX_MACHINES else "published"
         columns.append(Column(title, tuple(units.si_text(one.value, unit) if one else "–" for one in published)))
+    drawn = [ends for ends in (*ours, *there) if ends]
     panel = Panel(
-        ratio_axis([ends for ends in (*ours, *there) if ends], WIDEST),
+        _axis_of_parts(measure, drawn, unit) if outcome.study.has_only_parts else ratio_axis(drawn, WIDEST),
         Axis("", False, tuple((float(n), row.label) for n, row in enumerate(rows)), down=True),
         tuple(series),
-        (Mark(1.0, "", "solid"),),
-        f"{units.capital(measure)} against the baseline" + " of each machine" * any(there),
-        notes=tuple(Note(1.0, float(n), row.note) for n, row in enumerate(rows) if row.note),
+        () if outcome.study.has_only_parts else (Mark(1.0, "", "solid"),),
+        _title(outcome, measure, any(there)),
+        notes=tuple(Note(_least(drawn), float(n), row.note) for n, row in enumerate(rows) if row.note),
         columns=tuple(columns),
     )
     title = f"{source.capitalize()}{' and published' if any(there) or any(published) else ''}"
     title += f": {measure}" if len(outcome.study.measures) > 1 else ""
     omitted = (len(rows), len(every)) if len(every) > len(rows) else None
     return _picture(outcome, measure, title, panel, 1152, omitted)
+
+
+def _title(outcome: Outcome, measure: str, has_published: bool) -> str:
+    if outcome.study.has_only_parts:
+        return units.capital(measure)
+    return f"{units.capital(measure)} against the baseline" + " of each machine" * has_published
+
+
+def _axis_of_parts(measure: str, drawn: Sequence[_Ends], unit: str) -> Axis:
+    return value_axis(measure, [value for ends in drawn for value in ends] or [1.0], unit, log=True)
+
+
+def _least(drawn: Sequence[_Ends]) -> float:
+    """Return where notes begin: at the baseline, or at the least value."""
+    return 1.0 if _ORIGIN in drawn or not drawn else min(ends[0] for ends in drawn)
+
+
+def _values_of_part(place: StudyPlace) -> tuple[_Ends | None, _Ends | None]:
+    """Return our value with its ends and the published one, as far as a logarithmic axis has a place for them."""
+    ours = stated_value(place.ours) if place.ours else None
+    there = place.published.value if place.published else 0.0
+    drawn = (ours.low, ours.middle, ours.high) if ours and ours.low > 0 else None
+    return drawn, (there, there, there) if there > 0 else None
 
 
 def _rows(outcome: Outcome, measure: str) -> list[_Row]:
@@ -98,22 +127,31 @@ def _rows(outcome: Outcome, measure: str) -> list[_Row]:
         if place.gain_there:
             low, high = place.gain_there
             there = low, math.sqrt(low * high), high  # the geometric mean, as in the answer
-        if place.is_baseline:
+        if outcome.study.has_only_parts:
+            ours, there = _values_of_part(place)
+        elif place.is_baseline:
             ours, there = _ORIGIN if place.ours else None, _ORIGIN if place.published else None
         absent = outcome.values.absent.get(place.cell)
         why = absent or outcome.values.gaps.get((place.cell, place.at), "not measured yet")
         note = "" if place.ours else f"not measured: {why}" if outcome.run else why
-        note = "no value of the baseline" if place.ours and not ours else note
+        lacking = "the value is 0" if outcome.study.has_only_parts else "no value of the baseline"
+        note = lacking if place.ours and not ours else note
         name = ", ".join(filter(None, (names[place.cell], axis.label(place.at) if axis else "")))
         found.append(_Row(name, place, ours, there, note))
     return found
 
 
-def _marks(name: str, rows: Sequence[_Row], ratios: Sequence[_Ends | None], role: picture.Role = "") -> ChartSeries:
+def _marks(
+    name: str,
+    rows: Sequence[_Row],
+    ratios: Sequence[_Ends | None],
+    text: Callable[[float], str],
+    role: picture.Role = "",
+) -> ChartSeries:
     """Return the ratios of one source as marks in their rows; ours are open if a value is not measurable."""
     drawn = [(float(n), row, ends) for n, (row, ends) in enumerate(zip(rows, ratios, strict=True)) if ends]
     low, middle, high = zip(*(ends for *_, ends in drawn), strict=True)
-    labels = tuple(f"{'published: ' if role else ''}{row.label}: × {ends[1]:.3g}" for _, row, ends in drawn)
+    labels = tuple(f"{'published: ' if role else ''}{row.label}: {text(ends[1])}" for _, row, ends in drawn)
     at, unsure = tuple(n for n, *_ in drawn), () if role else tuple(row.place.unsure for _, row, _ in drawn)
     return ChartSeries(name, "rows", middle, at, low, high, labels, role=role, names="legend", open=unsure)
 
@@ -217,12 +255,16 @@ def _caption(outcome: Outcome, measure: str, omitted: tuple[int, int] | None) ->
     tables = dict.fromkeys(one.table for one in study.published if one.measure == measure)
     return fill(
         "study/captions", "values", study=study, direction=better, per=per, is_measured=outcome.run is not None,
-        baseline=study_rows.baseline_name(study) if len({place.cell for place in found}) > 1 else "",
+        baseline=_baseline(study) if len({place.cell for place in found}) > 1 else "",
         is_curve=study.picture == "curve" and study.measures[measure].axis, unsure=study_rows.UNSURE_RATIOS,
         ends=study_rows.ends_texts(outcome, measure), has_invalid=any(is_invalid(place.ours) for place in found),
         omitted=omitted,
         tables=[catalogue.results()[one].title for one in tables] if any(place.published for place in found) else (),
     )  # fmt: skip
+
+
+def _baseline(study: Study) -> str:
+    return "" if study.has_only_parts else study_rows.baseline_name(study)
 
 
 def _source(outcome: Outcome) -> str:

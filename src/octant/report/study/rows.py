@@ -43,11 +43,12 @@ class StudyPlace:
 
 def every_place(outcome: Outcome, measure: str) -> list[StudyPlace]:
     """Return each configuration of a measure at each axis value."""
-    axis, base = outcome.study.measures[measure].axis, outcome.study.full({})
+    axis = outcome.study.measures[measure].axis
     ours, predicted = outcome.values.by_cell, outcome.predictions.by_cell
     there, gains = {(one.cell, one.at): one for one in outcome.published}, outcome.published_gains
     found = []
     for cell in outcome.cells(measure):
+        base = outcome.study.baseline_of(cell.levels)
         for at in axis.values if axis else ("",):
             value, origin = ours.get(cell, {}).get(at), ours.get(Cell(measure, base), {}).get(at)
             gained = _gain(outcome, measure, value, origin) if cell.levels != base else None

@@ -60,7 +60,8 @@ def judge_launch(
     """
     begun_s, subject = time.monotonic(), planned.launch.request.subject
     known = start_values(planned.launch)
-    sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut, profile.regions if profile else None)
+    of_profile = (profile.regions, profile.job) if profile else (None, None)
+    sources = Sources(end.outputs, end.folder, started.timestamp(), end.cut, *of_profile)
     found = {one.name: one.value for one in measured}
     read, missing = _read(_wanted(subject, known), _implied(subject, found), sources)
     answer = Answer(

@@ -117,6 +117,8 @@ def subject_words(subject: Subject, started: bool = False) -> list[str]:
 
 def value_text(value: ProgramValue) -> str:
     """Return the text of `--value` for a value."""
+    if value.call:
+        return value.name
     if value.region:
         return f"{value.name}=region:{value.region}"
     source = "" if value.source == STDOUT else f",{value.source}"

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from octant import build
 from octant.failure import Refusal
 from octant.runs.programs import placeholders
 from octant.runs.programs.launcher_line import find_launcher
@@ -52,7 +53,7 @@ def _words(subject: Subject, known: Mapping[str, str], elsewhere: bool) -> Itera
 
 def _check_program(word: str, directory: str, path: str | None) -> None:
     place = os.path.join(directory, word) if "/" in word else word  # noqa: PTH118 - text
-    if shutil.which(place, path=path):
+    if build.example_named(word) or shutil.which(place, path=path):
         return
     if "/" in word:
         why = "the file is not executable" if Path(place).exists() else "no such file"

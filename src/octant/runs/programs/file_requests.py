@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from octant import build
 from octant.failure import Exit, Refusal
 from octant.runs.programs import placeholders
 from octant.runs.programs.launcher_line import program_name
@@ -39,7 +40,8 @@ def with_program_name(request: Request, states_ranks: bool, allowed: Collection[
     found = known_command(words, variables, allowed)
     program_words = words[found[1].program :] if found else words
     path = variables.get("PATH") or os.environ.get("PATH")
-    if "/" not in program_words[0] and shutil.which(program_words[0], path=path) is None:
+    is_found = "/" in program_words[0] or build.example_named(program_words[0])
+    if not is_found and shutil.which(program_words[0], path=path) is None:
         raise Refusal(f"program {program_words[0]} is not on PATH", Exit.NOT_SUPPORTED)
     ranks = found[1].ranks if found else None
     if ranks and states_ranks and ranks != request.shape.ranks:

@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, NoReturn
 
 from octant.failure import Exit, Refusal, suggestion
+from octant.profile import named_values
 from octant.program import STDERR, STDOUT, ProgramCheck, ProgramValue
 from octant.runs.programs import values
 
@@ -30,6 +31,8 @@ _VALUE = re.compile(rf"\s*({_NAME})\s*(?:\[([^\]]*)\]\s*)?=(.*)", re.DOTALL)
 _WITHIN = re.compile(r"\s*(.*?)\s+within\s+([^\s%]+)\s*(%?)(?:\s+of\s+(\S+))?(\s+absolute)?\s*", re.DOTALL)
 REGION = "region:"
 """Beginning of a value that is the time of a region of the profile."""
+CALL = "call:"
+"""Beginning of a value of the calls in the profile."""
 _REGION = re.compile(r"[^\x00-\x1f\x7f]{1,119}")
 _UNIT = re.compile(r"[A-Za-zµμ°%0-9*^/·-]{1,20}")
 _TIMES = frozenset({"ns", "us", "µs", "μs", "ms", "s", "min", "h"})
@@ -46,12 +49,15 @@ _SHELL = frozenset({";", "|", "||", "&&", "&", ">", ">>", "<", "2>&1"})
 def read_value(text: str) -> ProgramValue:
     """Return the value that a text of `--value` describes.
 
-    The forms are `NAME=REGEX`, `NAME[UNIT,lower,FILE]=REGEX`, `NAME[UNIT,lower,FILE]=json:PATH`, `region:NAME` and
-    `NAME=region:NAME`. Parts in the brackets may be empty, and trailing parts may be omitted.
+    The forms are `NAME=REGEX`, `NAME[UNIT,lower,FILE]=REGEX`, `NAME[UNIT,lower,FILE]=json:PATH`, `region:NAME`,
+    `NAME=region:NAME` and `call:FUNCTION:QUANTITY`. Parts in the brackets may be empty, and trailing parts may be
+    omitted.
 
     Raises:
         Refusal: the text has none of these forms, the name is reserved, or the regular expression is invalid.
     """
+    if text.startswith(CALL):
+        return _call_value(text)
     if text.startswith(REGION):
         text = f"{text.removeprefix(REGION).strip()}={text}"
     found = _VALUE.fullmatch(text)
@@ -73,6 +79,14 @@ def read_value(text: str) -> ProgramValue:
         return _region_value(text, name, brackets, wanted.removeprefix(REGION).strip())
     _check_pattern(text, wanted)
     return ProgramValue(name, unit, better, source, pattern=wanted)
+
+
+def _call_value(text: str) -> ProgramValue:
+    try:
+        return named_values.program_value(text)
+    except ValueError as error:
+        cause, _, step = str(error).partition("; ")
+        raise Refusal(f"invalid --value {text[:80]!r} ({cause}); {step}", Exit.WRONG_WORD) from error
 
 
 def _region_value(text: str, name: str, brackets: str | None, region: str) -> ProgramValue:

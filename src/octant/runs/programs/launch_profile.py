@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from octant.placement import numbers_text
 from octant.profile.container import write_container
 from octant.profile.measures import results, series
 from octant.profile.merge import merge
+from octant.profile.named_values import region_seconds
 from octant.profile.sites import resolve_sites
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ class LaunchProfile:
     results: tuple[Result, ...] = ()
     series: tuple[Mapping[str, Any], ...] = ()
     regions: Mapping[str, float] | None = None  # seconds of the rank that spends most time in each region
+    job: Job | None = None
     note: str = ""  # why there is no profile, or why it is incomplete
 
 
@@ -55,34 +55,8 @@ def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> Lau
     job = resolve_sites(replace(merged, problems=(*merged.problems, *problems)))
     path = scratch / "merged.profile"
     path.write_bytes(write_container(job))
-    return LaunchProfile(path, tuple(results(job)), tuple(series(job)), region_seconds(job), _incomplete_text(job))
-
-
-def region_seconds(job: Job) -> dict[str, float]:
-    """Return the time of each region, by its name and by the names on its path, joined by `/`.
-
-    It is the time of the rank that spends most time in it. A region that occurs at several places has their sum; a
-    visit inside another visit of the same name counts once.
-    """
-    times: dict[str, np.ndarray] = {}
-    seconds = np.zeros((max((one.rank for one in job.processes), default=0) + 1, len(job.regions)))
-    rows = job.region_times
-    np.add.at(seconds, (np.maximum(rows["rank"], 0), rows["region"]), rows["time_s"])
-    for number in range(1, len(job.regions)):
-        path = _path(job, number)
-        if path[-1] not in path[:-1]:
-            times[path[-1]] = times.get(path[-1], 0.0) + seconds[:, number]
-        if len(path) > 1:
-            times["/".join(path)] = seconds[:, number]
-    return {name: float(one.max()) for name, one in times.items()}
-
-
-def _path(job: Job, number: int) -> list[str]:
-    names: list[str] = []
-    while number > 0:
-        names.insert(0, job.regions[number].name)
-        number = job.regions[number].parent
-    return names
+    found = tuple(results(job)), tuple(series(job))
+    return LaunchProfile(path, *found, region_seconds(job), job, _incomplete_text(job))
 
 
 def _incomplete_text(job: Job) -> str:

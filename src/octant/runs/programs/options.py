@@ -59,7 +59,7 @@ class ProgramOptions:
             command: the command line.
             program: name of the program after the launcher.
             directory: working directory of the program.
-            profile: recording of its MPI calls; `None`: only if a value is the time of a region.
+            profile: recording of its MPI calls; `None`: only if a value is one of the profile.
 
         Raises:
             Refusal: an option is invalid.
@@ -71,7 +71,7 @@ class ProgramOptions:
             raise Refusal(f"cannot run this command line ({why}); use a script instead", Exit.WRONG_WORD)
         checks, statuses = grammar.read_checks(self.check)
         values = grammar.read_values(self.value)
-        implied = ProgramProfile() if any(value.region for value in values) else None
+        implied = ProgramProfile() if any(value.region or value.call for value in values) else None
         return Subject(
             command=tuple(command),
             program=program,

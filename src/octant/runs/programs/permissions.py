@@ -2,7 +2,8 @@
 
 The programs are determined without starting anything: the first word of every command, with the values of its knobs,
 the program after a launcher and after commands such as `env`, and the commands before, after and for checks of a
-launch. The code of an interpreter needs permission as well: its script, or its command line.
+launch. The code of an interpreter needs permission as well: its script, or its command line. The example programs of
+Octant need none: Octant starts its own files under these names, and they start nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from octant import launchers
+from octant import build, launchers
 from octant.failure import Exit, Refusal
 from octant.program import shell_text
 from octant.runs.programs import placeholders
@@ -194,7 +195,7 @@ def _started(words: Sequence[str], directory: str, path: str | None, read: str =
         yield shell_text(words), f"starts a command in its arguments: {_resolved(words[0], directory, path)}"
         if read:
             yield read, "standard input, which the program may execute as commands"
-    else:
+    elif not build.example_named(words[0]):
         yield words[0], _resolved(words[0], directory, path)
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from octant import build
 from octant.failure import Exit, Refusal
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
 
 PRELOAD = "LD_PRELOAD"
 _CAPABILITIES = "security.capability"
+_SYMBOL = np.dtype(
+    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
+)
+"""Elf64_Sym of elf(5); section 0 is that of undefined symbols."""
 
 
 def check_profilable(request: Request) -> None:
@@ -73,12 +80,17 @@ def _obstacle(path: Path) -> tuple[str, str] | None:
             elf = ELFFile(file)
             kind = _kind(elf)
             is_static = not any(one.header.p_type == "PT_INTERP" for one in elf.iter_segments())
+            contains_mpi = not is_static and _contains_mpi(elf)
         ours = _kind_of(build.find("profiler"))
     except (OSError, ELFError, ValueError):
         return None
     if is_static:
         return "it is statically linked, and the profiler is a shared library", (
             "link it with the shared MPI library, without -static"
+        )
+    if contains_mpi:
+        return "it contains the MPI library, and its calls do not leave it", (
+            "link it with the shared MPI library instead of libmpi.a"
         )
     if _has_raised_rights(path, status):
         return "the dynamic linker loads no other libraries into a program with raised rights", (
@@ -96,6 +108,20 @@ def _kind(elf: ELFFile) -> str:
 def _kind_of(path: Path) -> str:
     with open_plain(path) as file:
         return _kind(ELFFile(file))
+
+
+def _contains_mpi(elf: ELFFile) -> bool:
+    """Return whether a program defines MPI_Init and needs no MPI library."""
+    dynamic = next((one for one in elf.iter_segments() if isinstance(one, DynamicSegment)), None)
+    if dynamic is not None and any("mpi" in one.needed for one in dynamic.iter_tags("DT_NEEDED")):
+        return False
+    symbols = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
+    if not isinstance(symbols, SymbolTableSection) or elf.elfclass != 64:
+        return False
+    names = symbols.stringtable.data()
+    found = [one.start() for one in re.finditer(rb"MPI_Init\x00", names)]  # also the end of a longer name
+    table = np.frombuffer(symbols.data(), _SYMBOL if elf.little_endian else _SYMBOL.newbyteorder())
+    return bool((np.isin(table["name"], found) & (table["section"] != 0)).any())
 
 
 def _has_raised_rights(path: Path, status: os.stat_result) -> bool:

@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import fields
 
 from octant.failure import Refusal, near
-from octant.program import STDOUT, Better, ProgramValue
+from octant.program import STDOUT, Better, ProgramProfile, ProgramValue
 from octant.request import Subject
 from octant.runs.programs import grammar, placeholders
 from octant.runs.programs.options import ProgramOptions
@@ -49,6 +49,7 @@ class ProgramTable(InputTable, frozen=True, kw_only=True):
     input: Word = ""  # file for standard input
     fresh: bool = False  # each launch works in a copy of the directory
     values: tuple[ValueTable, ...] = ()
+    profile: bool = False  # record the MPI calls
     checks: tuple[str, ...] = ()  # texts of `--check`
     keep: tuple[Word, ...] = ()  # files of the program that are stored with the run
     before: tuple[Words, ...] = ()  # commands that run before each launch
@@ -71,7 +72,8 @@ class ProgramTable(InputTable, frozen=True, kw_only=True):
             before=tuple(map(shlex.join, self.before)),
             after=tuple(map(shlex.join, self.after)),
         )
-        return options.subject(self.command, directory=os.getcwd())  # noqa: PTH109 - text
+        profile = ProgramProfile() if self.profile else None
+        return options.subject(self.command, directory=os.getcwd(), profile=profile)  # noqa: PTH109 - text
 
 
 def problems(table: ProgramTable) -> Iterator[Problem]:

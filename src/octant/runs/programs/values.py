@@ -12,12 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import regex
 
+from octant.profile import named_values
 from octant.program import STDERR, STDOUT, ProgramValue
 from octant.units import counted
+
+if TYPE_CHECKING:
+    from octant.profile.job import Job
 
 MAX_BYTES = 16 << 20
 """Number of bytes that are read of a source: half from its beginning and half from its end."""
@@ -51,6 +55,7 @@ class Sources:
     begun_s: float = 0.0  # start of the launch, seconds since the epoch
     cut: Sequence[str] = ()  # truncated outputs, one sentence each
     regions: Mapping[str, float] | None = None  # seconds in each region of the profile; `None`: there is no profile
+    profile: Job | None = None  # of the MPI calls
 
     def path(self, source: str) -> Path:
         """Return the file of a source: "stdout", "stderr", or a file relative to the folder."""
@@ -82,6 +87,8 @@ def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> 
     """
     if value.region:
         return _region_time(value.region, sources.regions)
+    if value.call:
+        return _call_value(value.call, sources.profile)
     text, left_out = read_source(value.source, sources)
     if value.path:
         if left_out:
@@ -95,6 +102,15 @@ def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> 
         raise MissingValueError(f"{_quoted(found)} in {value.source} {error}") from error
 
 
+def _call_value(name: str, profile: Job | None) -> float:
+    if profile is None:
+        raise MissingValueError("the launch has no profile; use a program that calls MPI, and profile it")
+    try:
+        return named_values.value_of(profile, f"call:{name}")
+    except (LookupError, ValueError) as error:
+        raise MissingValueError(str(error.args[0])) from error
+
+
 def _region_time(name: str, regions: Mapping[str, float] | None) -> float:
     if regions is None:
         why = f"the time of the region {_quoted(name)} is not known, because the launch has no profile"
@@ -102,7 +118,7 @@ def _region_time(name: str, regions: Mapping[str, float] | None) -> float:
     if name in regions:
         return regions[name]
     known = ", ".join(map(_shortened, list(regions)[:_SHOWN_NAMES])) + ", …" * (len(regions) > _SHOWN_NAMES)
-    hint = f"use one of {known}" if regions else "mark it in the program with octant_region_begin and octant_region_end"
+    hint = f"use one of {known}" if regions else "mark it in the program with octant_begin and octant_end"
     raise MissingValueError(f"the profile has no region {_quoted(name)}; {hint}")
 
 
