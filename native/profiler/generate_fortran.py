@@ -29,25 +29,10 @@ DIRECTIONS = {"in": "i", "out": "o", "inout": "u"}
 
 LONG_INTEGERS = frozenset(["RMA_DISPLACEMENT_NNI", "OFFSET", "WINDOW_SIZE", "DISPLACEMENT", "XFER_NUM_ELEM_NNI"])
 
-POINTERS = frozenset(
-    [
-        "ALLOC_MEM_NUM_BYTES",
-        "ATTRIBUTE_VAL",
-        "ATTRIBUTE_VAL_10",
-        "C_BUFFER",
-        "C_BUFFER2",
-        "ERRHANDLER",
-        "EXTRA_STATE",
-        "EXTRA_STATE2",
-        "FUNCTION",
-        "GROUP",
-        "INFO",
-        "OPERATION",
-        "POLYFUNCTION",
-        "STRING_2DARRAY",
-        "STRING_ARRAY",
-    ]
-)
+POINTERS = {"ALLOC_MEM_NUM_BYTES", "ATTRIBUTE_VAL", "ATTRIBUTE_VAL_10", "C_BUFFER", "C_BUFFER2", "ERRHANDLER"} | {
+    *("EXTRA_STATE", "EXTRA_STATE2", "FUNCTION", "GROUP", "INFO", "OPERATION", "POLYFUNCTION", "STRING_2DARRAY"),
+    "STRING_ARRAY",
+}
 
 STRINGS = frozenset({"STRING", "STRING_ARRAY", "STRING_2DARRAY"})
 

@@ -35,7 +35,7 @@ def test_every_procedure_of_a_call_is_there(name: str) -> None:
         pytest.skip(f"{name} is not installed")
     if shutil.which("nm") is None:
         pytest.skip("nm is not installed")
-    command = ["nm", "-D", "--defined-only", paths[0]]
+    command: list[str | Path] = ["nm", "-D", "--defined-only", paths[0]]
     listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     symbols = {line.split()[-1].partition("@")[0] for line in listed.splitlines()}
     known = calls()
