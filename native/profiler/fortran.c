@@ -1,10 +1,10 @@
 // Calls from Fortran: mpif.h, `use mpi` and mpi_f08. A procedure passes its arguments on without interpretation, and is
 // recorded if it is the outermost call: then its arguments are converted to those of the call in C.
 //
-// Kinds of arguments in fortran.inc, in the order of the arguments in C; the second letter is the direction (i: in, o: out,
-// u: both, a: array):
-//   b buffer   i integer   l integer of 8 bytes   f logical   x index   s status   z text   p not converted   0 not in Fortran
-//   handles: c communicator   t datatype   r request   h file   w window   m message   e session   o operation
+// Kinds of arguments in fortran.inc, in the order of the arguments in C; the second letter is the direction (i: in, o:
+// out, u: both, a: array):
+//   b buffer   i integer   l integer of 8 bytes   f logical   x index   s status   z text   p not converted   0 not in
+//   Fortran handles: c communicator   t datatype   r request   h file   w window   m message   e session   o operation
 #define _GNU_SOURCE
 #include "bytes.h"
 
@@ -19,14 +19,15 @@ enum { octant_max_slots = 16, small_array = 64 };
 struct procedure {
     char const* name;
     short function;
-    char form;    // m: mpif.h, f: mpi_f08, t: mpi_f08 with array descriptors in place of buffers
+    char form;  // m: mpif.h, f: mpi_f08, t: mpi_f08 with array descriptors in place of buffers
     signed char slots;
     signed char error;  // slot of ierror; -1: none
     char const* kinds;
 };
 
 static struct procedure const procedures[] = {
-#define OCTANT_FORTRAN(index, name, function, form, slots, error, kinds) [index] = {#name, function, form, slots, error, kinds},
+#define OCTANT_FORTRAN(index, name, function, form, slots, error, kinds) \
+    [index] = {#name, function, form, slots, error, kinds},
 #include "fortran.inc"
 };
 enum { procedure_count = sizeof procedures / sizeof *procedures };
@@ -40,8 +41,9 @@ static void find_conversions(void) {
     static struct {
         char kind;
         char const* name;
-    } const names[] = {{'c', "PMPI_Comm_f2c"},    {'t', "PMPI_Type_f2c"}, {'r', "PMPI_Request_f2c"}, {'h', "PMPI_File_f2c"},
-                       {'w', "PMPI_Win_f2c"},     {'o', "PMPI_Op_f2c"},   {'m', "PMPI_Message_f2c"}, {'e', "PMPI_Session_f2c"}};
+    } const names[] = {{'c', "PMPI_Comm_f2c"},    {'t', "PMPI_Type_f2c"},   {'r', "PMPI_Request_f2c"},
+                       {'h', "PMPI_File_f2c"},    {'w', "PMPI_Win_f2c"},    {'o', "PMPI_Op_f2c"},
+                       {'m', "PMPI_Message_f2c"}, {'e', "PMPI_Session_f2c"}};
     for (size_t index = 0; index < sizeof names / sizeof *names; ++index) {
         void* const function = octant_own_function(names[index].name);
         __atomic_store((void**)&convert_functions[(unsigned char)names[index].kind], &function, __ATOMIC_RELEASE);
@@ -108,7 +110,8 @@ static void* find_procedure(int index, void const* caller) {
     void* function = octant_find_symbol(name);
     if (function == NULL) function = find_through_caller(name, caller);
     if (function == NULL) {
-        fprintf(stderr, "octant-profiler: no library has the Fortran procedure %s; run without `octant profile`\n", name);
+        fprintf(stderr, "octant-profiler: no library has the Fortran procedure %s; run without `octant profile`\n",
+                name);
         _Exit(1);
     }
     find_conversions();
@@ -118,7 +121,8 @@ static void* find_procedure(int index, void const* caller) {
 }
 
 #define SLOT octant_slot
-typedef octant_slot any_procedure(SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT);
+typedef octant_slot any_procedure(SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT,
+                                  SLOT, SLOT);
 typedef octant_slot short_procedure(SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT);
 #undef SLOT
 
@@ -139,9 +143,9 @@ static octant_slot pass_on(void* function, int slots, octant_slot const* s) {
 struct context {
     struct procedure const* procedure;
     void* function;
-    octant_slot* slots;                  // as Fortran passes them
-    octant_slot arguments[octant_max_slots];  // as C passes them
-    octant_slot values[octant_max_slots];     // variables that these point to
+    octant_slot* slots;                            // as Fortran passes them
+    octant_slot arguments[octant_max_slots];       // as C passes them
+    octant_slot values[octant_max_slots];          // variables that these point to
     octant_slot const* outputs[octant_max_slots];  // slots of Fortran that belong to them
     void* allocated[octant_max_slots];
     int allocations;
@@ -195,7 +199,8 @@ static octant_slot convert_array(struct context* context, char const* kinds, int
     int const count = kind == 't' ? count_datatypes(context, kinds, index) : load_int(context->slots[0]);
     if (count <= 0) return given;
     octant_slot* const handles = allocate_handles(context, count);
-    for (int element = 0; element < count; ++element) handles[element] = convert_handle(kind, ((int const*)given)[element]);
+    for (int element = 0; element < count; ++element)
+        handles[element] = convert_handle(kind, ((int const*)given)[element]);
     return (octant_slot)handles;
 }
 
@@ -211,7 +216,8 @@ static octant_slot convert_statuses(struct context* context, char const* kinds, 
     size_t const bytes = (size_t)octant_interface.status_bytes * (size_t)(count > 0 ? count : 0);
     if (is_ignored) context->slots[slot] = (octant_slot)memset(allocate(context, bytes), 0, bytes);
     bool const follows_indices = kinds[2 * index - 2] == 'x';
-    if (!follows_indices || context->procedure->form == 'm' || octant_interface.abi != octant_abi_mpich) return context->slots[slot];
+    if (!follows_indices || context->procedure->form == 'm' || octant_interface.abi != octant_abi_mpich)
+        return context->slots[slot];
     return (octant_slot)memset(allocate(context, bytes), 0, bytes);  // see store_indices
 }
 
@@ -240,19 +246,26 @@ static octant_slot convert(struct context* context, char const* kinds, int index
     char const way = kinds[2 * index + 1];
     octant_slot const given = context->slots[slot];
     switch (kind) {
-        case 'b': return context->procedure->form == 't' && given != 0 ? *(octant_slot const*)given : given;  // base address
-        case 'i': return load_int(given);
-        case 'l': return (octant_slot) * (int64_t const*)given;
-        case 's': return convert_statuses(context, kinds, index, slot);
-        case 'z': return convert_text(context, given);
-        case 'p': return given;
+        case 'b':
+            return context->procedure->form == 't' && given != 0 ? *(octant_slot const*)given : given;  // base address
+        case 'i':
+            return load_int(given);
+        case 'l':
+            return (octant_slot) * (int64_t const*)given;
+        case 's':
+            return convert_statuses(context, kinds, index, slot);
+        case 'z':
+            return convert_text(context, given);
+        case 'p':
+            return given;
         case 'x':
             if (way == 'a') {
                 context->outputs[index] = &context->slots[slot];
                 return (octant_slot)allocate_handles(context, load_int(context->slots[0]));
             }
             return convert_variable(context, kind, way, index, slot);
-        case 'f': return convert_variable(context, kind, way, index, slot);
+        case 'f':
+            return convert_variable(context, kind, way, index, slot);
         default:
             if (way == 'a') return convert_array(context, kinds, index, slot);
             if (way == 'i') return convert_handle(kind, load_int(given));
@@ -401,10 +414,10 @@ static octant_slot run(int index, octant_slot* slots, void const* address) {
 #define VALUES_15 VALUES_14, a14
 #define VALUES_16 VALUES_15, a15
 
-#define OCTANT_FORTRAN(index, name, function, form, slots, error, kinds)                    \
-    __attribute__((visibility("default"))) octant_slot name(PARAMETERS_##slots);            \
-    octant_slot name(PARAMETERS_##slots) {                                                  \
-        octant_slot values[octant_max_slots] = {VALUES_##slots};                            \
-        return run(index, values, __builtin_return_address(0));                             \
+#define OCTANT_FORTRAN(index, name, function, form, slots, error, kinds)         \
+    __attribute__((visibility("default"))) octant_slot name(PARAMETERS_##slots); \
+    octant_slot name(PARAMETERS_##slots) {                                       \
+        octant_slot values[octant_max_slots] = {VALUES_##slots};                 \
+        return run(index, values, __builtin_return_address(0));                  \
     }
 #include "fortran.inc"
