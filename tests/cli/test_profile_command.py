@@ -184,6 +184,24 @@ def test_guards_and_processes_that_are_killed(command: Command, line: Sequence[s
     assert b"ended before MPI_Finalize" in errors
 
 
+@pytest.mark.mpi
+def test_tables_of_killed_guards_on_other_nodes(
+    command: Command, compiled: Callable[[MpiLibrary], Path], tmp_path: Path
+) -> None:
+    there = tmp_path / "there"  # only processes that the launcher starts know this file system
+    there.mkdir()
+    program = compiled(MPICH)
+    line = [*MPICH.launcher, "-genv", profiles.LOCAL, str(there), "-n", "2", str(program)]
+    process = command.start("--", *line, "hang")
+    assert process.stdout
+    process.stdout.readline()
+    for pid in of_program(process.pid, str(program))["guard"]:
+        os.kill(pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert list(there.iterdir()) == []
+    assert_recorded(command.job)
+
+
 def of_program(octant: int, program: str) -> dict[str, list[int]]:
     """Return the processes below one that are the program, and those that guard it."""
     parents = {}
