@@ -51,7 +51,7 @@ def test_versions_are_read_from_the_texts_of_libraries(tmp_path: Path) -> None:
     assert isinstance(find_curve(run, job("Open MPI v4.1.4, package: another build")), MessageCurve)
     none = find_curve(run, job("Open MPI v5.0.8, package: one build"))
     assert isinstance(none, NoCurve)
-    assert "openmpi 5.0.8" in none.reason
+    assert "Open MPI 5.0.8" in none.reason
     assert "other libraries" in none.reason
 
 

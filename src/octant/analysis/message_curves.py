@@ -11,6 +11,7 @@ from octant import workloads
 from octant.analysis.segments import hot_and_cold, segments, with_causes
 from octant.analysis.summary import summarise
 from octant.mpi.inventory import library_and_version
+from octant.mpi.neutral import TITLES
 from octant.network.message_times import LengthSegment, MessageTimes
 from octant.profile.excess import MessageCurve, NoCurve
 from octant.store import Store
@@ -80,7 +81,8 @@ def _may_be_message(workload: str) -> bool:
 def _library(banner: str) -> str:
     """Return library and version, or the first line of an unknown banner."""
     try:
-        return " ".join(library_and_version(banner))
+        name, version = library_and_version(banner)
+        return f"{TITLES[name]} {version}"
     except ValueError:
         return (banner.splitlines() or [""])[0].strip()
 
