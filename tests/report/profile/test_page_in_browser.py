@@ -7,10 +7,10 @@ import pytest
 
 import boxes
 import made_jobs
-from octant.advice.findings import Review, RunFinding
-from octant.profile.analysis import analyse
-from octant.report.profile import page
+from octant.advice.findings import RunFinding
+from octant.report.page import html
 from pages import open_everything, opened
+from profile_pages import page_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -26,7 +26,7 @@ STEPS = tuple(
 
 @pytest.mark.parametrize("name", ["made_job", "counts_only", "hostile"])
 def test_the_page_fits_and_labels_stay_apart(browser: "Browser", tmp_path: Path, name: str) -> None:
-    path = page.write(analyse(getattr(made_jobs, name)()), tmp_path / "profile.html", Review(STEPS))
+    path = html.save(page_of(getattr(made_jobs, name)(), findings=STEPS), tmp_path / "profile.html")
     tab, wrong = opened(browser, path, 1280, height=900)
     assert tab.locator(".tile").count() == 6
     if name == "made_job":
@@ -45,7 +45,8 @@ def test_the_page_fits_and_labels_stay_apart(browser: "Browser", tmp_path: Path,
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: "Browser", tmp_path: Path, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    tab, wrong = opened(browser, page.write(analyse(made_jobs.made_job()), tmp_path / "p.html"), 1280, scheme, 900)
+    path = html.save(page_of(made_jobs.made_job()), tmp_path / "profile.html")
+    tab, wrong = opened(browser, path, 1280, scheme, 900)
     open_everything(tab)
     found = axe.Axe().run(tab).response["violations"]
     assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in found] == []

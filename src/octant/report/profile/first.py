@@ -122,16 +122,9 @@ class _Value(NamedTuple):
 def profile_tiles(one: Analysis) -> tuple[Tile, ...]:
     """Return the six tiles; those without a value state the reason."""
     made = (_time(one), _mpi_share(one), _balance(one), _excess(one), _costliest(one), _memory(one))
-    reasons = tuple(f"{row.seen}: {row.so}" for row in reliability_of(one).rows if _is_caveat(row))
-    grade = _grade(one)
-    return tuple(
-        replace(tile, grade=grade, reasons=reasons if grade != "reliable" else ()) if not tile.missing else tile
-        for tile in made
-    )
-
-
-def _is_caveat(row: ReliabilityRow) -> bool:
-    return "incomplete" in row.so or "missing" in row.so
+    known = reliability_of(one)
+    reasons = (known.text,) if known.grade != "reliable" else ()
+    return tuple(replace(tile, grade=known.grade, reasons=reasons) if not tile.missing else tile for tile in made)
 
 
 def _value(one: Analysis, name: str, value: float, unit: str) -> _Value:
