@@ -7,7 +7,7 @@ import pytest
 
 from fake_run import fake_run
 from octant.identity import identity_of
-from octant.program import ProgramCheck, ProgramValue
+from octant.program import ProgramCheck, ProgramProfile, ProgramValue
 from octant.request import Launch, Request, Shape, Subject
 
 PLAIN = Subject(command=("./app", "a"), program="app")
@@ -19,6 +19,7 @@ STARTED = {
     "fresh": True,
     "before": (("rm", "x"),),
     "after": (("rm", "x"),),
+    "profile": ProgramProfile(),
 }
 JUDGED = {
     "values": (ProgramValue("rate", pattern="x(.)"),),

@@ -17,7 +17,8 @@
 //                       and end as it ended; processes that it leaves behind are ended
 //     --whole           the program is the whole command line of a launch, launcher included: also read its energy
 //     --remove FOLDER   remove the folder when everything has ended
-//     --profile NAME    profile the program's MPI calls, in the launch NAME; the last guard of a node writes the profiles
+//     --profile NAME    profile the program's MPI calls, in the launch NAME; the last guard of a node writes the
+//     profiles
 //       --profiler FILE   the library that records them
 //       --to FOLDER       gets a file of each node (native/profiler/packed_format.h)
 //       --profile-mode MODE   full, counts, off (until the program starts the recording)

@@ -100,7 +100,8 @@ void check_profile(Plan const& plan) {
     if (used == plan.to.empty() || plan.profile.empty() != plan.profiler.empty() ||
         (!plan.profile.empty() && plan.report.empty()))
         throw Refusal(
-            "cannot profile (--profile NAME needs --profiler LIBRARY, --to FOLDER and --report FILE; --collect NAME needs "
+            "cannot profile (--profile NAME needs --profiler LIBRARY, --to FOLDER and --report FILE; --collect NAME "
+            "needs "
             "--to FOLDER); add the missing option",
             usage);
 }

@@ -30,7 +30,7 @@ constexpr std::string_view prefix = "octant-profile-";  // src/octant/launch/pro
 constexpr char const* lock_name = "guards";
 constexpr std::uint64_t bytes_per_cpu = std::uint64_t{4} << 20;  // the tables of several threads of a rank
 constexpr std::uint64_t least_bytes = std::uint64_t{8} << 20;
-constexpr int max_tries = 100;  // to join a folder that another guard removes at the same time
+constexpr int max_tries = 100;                       // to join a folder that another guard removes at the same time
 constexpr std::int64_t patience_ns = 5'000'000'000;  // for guards that are being killed
 constexpr std::int64_t pause_us = 20'000;
 constexpr std::size_t flush_bytes = std::size_t{4} << 20;
@@ -68,7 +68,8 @@ std::string own_name(std::string const& ending) {
 std::vector<std::string> local_roots() {
     std::vector<std::string> found;
     auto const add = [&](char const* path) {
-        if (path != nullptr && path[0] == '/' && std::ranges::find(found, path) == found.end()) found.emplace_back(path);
+        if (path != nullptr && path[0] == '/' && std::ranges::find(found, path) == found.end())
+            found.emplace_back(path);
     };
     add(std::getenv("OCTANT_PROFILE_LOCAL"));
     add("/dev/shm");
@@ -116,6 +117,46 @@ int join(std::string const& path) {
     return lock.release();
 }
 
+std::vector<std::string> entries_of(int folder) {
+    std::vector<std::string> names;
+    int const copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const entries = copy < 0 ? nullptr : fdopendir(copy);
+    if (entries == nullptr) return names;
+    while (dirent const* const entry = readdir(entries))
+        if (std::string_view const name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
+    closedir(entries);
+    std::ranges::sort(names);
+    return names;
+}
+
+// The files of processes in a node-local folder.
+std::vector<std::string> files_in(int folder) {
+    auto names = entries_of(folder);
+    std::erase(names, lock_name);
+    return names;
+}
+
+// The caller holds the exclusive lock.
+void remove_local(int folder, std::string const& path) {
+    for (auto const& name : files_in(folder)) unlinkat(folder, name.c_str(), 0);
+    unlinkat(folder, lock_name, 0);
+    rmdir(path.c_str());
+}
+
+// Removes the folders of this user's other launches whose guards were killed: on this node, nothing else may do it.
+void remove_leftovers(std::string const& root, std::string const& own) {
+    Descriptor const parent(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!parent.valid()) return;
+    for (auto const& name : entries_of(parent.get())) {
+        std::string const path = root + "/" + name;
+        if (path == own || !path.starts_with(folder_in(root, ""))) continue;
+        Descriptor const folder(open_folder(path));
+        if (!folder.valid()) continue;
+        Descriptor const lock(openat(folder.get(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (lock.valid() && lock_file(lock.get(), LOCK_EX | LOCK_NB)) remove_local(folder.get(), path);
+    }
+}
+
 // Creates the folder of a launch or joins it: where it exists, else where there is room. "": nowhere.
 std::string join_anywhere(std::string const& name, int& lock) {
     auto const roots = local_roots();
@@ -125,25 +166,14 @@ std::string join_anywhere(std::string const& name, int& lock) {
         for (auto const& root : roots) {
             if (!has_room(root)) continue;
             std::string const path = folder_in(root, name);
-            if (mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) continue;
-            if ((lock = join(path)) >= 0) return path;
+            bool const is_new = mkdir(path.c_str(), S_IRWXU) == 0;
+            if (!is_new && errno != EEXIST) continue;
+            if ((lock = join(path)) < 0) continue;
+            if (is_new) remove_leftovers(root, path);
+            return path;
         }
     }
     return "";
-}
-
-std::vector<std::string> files_in(int folder) {
-    std::vector<std::string> names;
-    int const copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR* const entries = copy < 0 ? nullptr : fdopendir(copy);
-    if (entries == nullptr) return names;
-    while (dirent const* const entry = readdir(entries)) {
-        std::string_view const name = entry->d_name;
-        if (name != "." && name != ".." && name != lock_name) names.emplace_back(name);
-    }
-    closedir(entries);
-    std::ranges::sort(names);
-    return names;
 }
 
 bool write_all(int file, std::span<char const> bytes) {
@@ -207,13 +237,6 @@ bool write_profiles(int folder, std::string const& to) {
     packed.add(bytes);
     if (!problems.empty()) record_problem(to, problems);
     return packed.finish();
-}
-
-// The caller holds the exclusive lock.
-void remove_local(int folder, std::string const& path) {
-    for (auto const& name : files_in(folder)) unlinkat(folder, name.c_str(), 0);
-    unlinkat(folder, lock_name, 0);
-    rmdir(path.c_str());
 }
 
 void set(char const* name, std::string const& value) { setenv(name, value.c_str(), 1); }

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,9 +156,12 @@ class Node {  // a node-local file system and a launch's folder
     }
     // A guard of a script; $PROFILE is the file of a process.
     pid_t start(std::string const& script) const {
-        std::vector<std::string> words{"--report", tree_.root() + "/report", "--profile", "a1", "--profiler",
-                                       library(),  "--to",                    to(),        "--",  "/bin/sh",
-                                       "-c",       script};
+        std::vector<std::string> words{"--report",   tree_.root() + "/report",
+                                       "--profile",  "a1",
+                                       "--profiler", library(),
+                                       "--to",       to(),
+                                       "--",         "/bin/sh",
+                                       "-c",         script};
         std::vector<char*> pointers;
         for (auto& word : words) pointers.push_back(word.data());
         pointers.push_back(nullptr);
@@ -224,6 +228,20 @@ void killed_guards(Checks& checks) {
     checks.that(node.left() == 0 && node.collect_left() == 0, "nothing is left, and nothing is to be done");
 }
 
+void leftovers(Checks& checks) {
+    Node const node;
+    std::string const prefix = node.local() + "/octant-profile-" + std::to_string(geteuid()) + "-";
+    for (auto const& name : {"b2", "c3"}) fs::create_directory(prefix + name);
+    fs::permissions(prefix + "b2", fs::perms::owner_all);
+    fs::permissions(prefix + "c3", fs::perms::owner_all);
+    std::ofstream(prefix + "b2/host.1.0") << "x";
+    int const used = open((prefix + "c3/guards").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    flock(used, LOCK_SH);
+    checks.that(status_of(node.start("true")) == 0 && node.left() == 1, "the folder of killed guards is removed");
+    checks.that(fs::exists(prefix + "c3/guards"), "the folder of others is in use");
+    close(used);
+}
+
 void impossible(Checks& checks) {
     Node const node;
     pid_t const guarded = node.start(copy + "rm -r " + node.to());
@@ -243,6 +261,7 @@ int main() {
     collected_by_guards(checks);
     one_file_of_a_node(checks);
     killed_guards(checks);
+    leftovers(checks);
     impossible(checks);
     return checks.result();
 }
