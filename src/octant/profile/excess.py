@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MESSAGES = {"send": 1, "receive": 1, "exchange": 2}
 """Expected number of message times of one call."""
-_LENGTHS = "0,8,64,256,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,1MiB,4MiB"
 NOT_GIVEN = "there is no measured curve of messages between two ranks of this machine with this MPI library"
 
 
@@ -52,7 +51,7 @@ class MessageCurve:
         return self.shortest <= length <= self.longest
 
 
-LENGTHS = "0,8,64,512,1KiB,4KiB,8KiB,16KiB,32KiB,64KiB,256KiB,1MiB,4MiB"
+LENGTHS = "0,8,64,256,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,1MiB,4MiB"
 """Lengths of messages from which the curve is fitted."""
 
 
