@@ -323,8 +323,14 @@ POINT_TO_POINT: dict[str, tuple[str, str]] = {
         "after_sendrecv(&mark, {sendcount}, {sendtype}, {dest}, {comm}, {status});",
     ),
     "sendrecv_replace": (_OWN_STATUS.format(needed="true"), f"after_sendrecv({_SENT}, {{status}});"),
-    "isendrecv": ("", "after_isendrecv(&mark, {sendcount}, {sendtype}, {dest}, {comm}, {request});"),
-    "isendrecv_replace": ("", f"after_isendrecv({_SENT}, {{request}});"),
+    "isendrecv": (
+        "",
+        "after_isendrecv(&mark, {sendcount}, {sendtype}, {dest}, {recvcount}, {recvtype}, {source}, {comm}, {request});",
+    ),
+    "isendrecv_replace": (
+        "",
+        "after_isendrecv(&mark, {count}, {datatype}, {dest}, {count}, {datatype}, {source}, {comm}, {request});",
+    ),
     "psend_init": (
         "",
         "after_send_init(&mark, {partitions} * {count}, {datatype}, {dest}, {comm}, {request});",

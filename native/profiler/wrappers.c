@@ -75,7 +75,9 @@ OCTANT_INLINE void after_irecv(struct octant_mark const* mark, uint64_t count, o
     }
     struct octant_entry* const entry = octant_record_sized(mark, number, 0, size);
     if (OCTANT_LIKELY(mark->succeeded)) {
-        add_request(mark, entry, number, octant_request_receives | octant_request_counts, request);
+        // A send may have the same handle, and its status says nothing.
+        unsigned const flags = octant_is_proc_null(source) ? 0 : octant_request_receives | octant_request_counts;
+        add_request(mark, entry, number, flags, request);
     }
 }
 
@@ -111,16 +113,22 @@ OCTANT_INLINE void after_sendrecv(struct octant_mark const* mark, uint64_t count
     octant_record(mark, number, bytes);
 }
 
-OCTANT_INLINE void after_isendrecv(struct octant_mark const* mark, uint64_t count, octant_slot datatype, int dest, octant_slot comm,
+// MPICH stores neither sender nor length in the status of these requests: those of the arguments are recorded.
+OCTANT_INLINE void after_isendrecv(struct octant_mark const* mark, uint64_t count, octant_slot datatype, int dest,
+                                   uint64_t received_count, octant_slot received_type, int source, octant_slot comm,
                                    octant_slot request) {
     int number = octant_no_communicator;
     uint64_t bytes = 0;
-    if (OCTANT_LIKELY(mark->succeeded)) {
+    if (mark->succeeded) {
         number = octant_communicator_number(comm);
         bytes = note_sent(mark, number, count, datatype, dest);
+        if (source >= 0) {
+            uint64_t const received = octant_bytes(received_count, received_type);
+            octant_add_peer(mark->thread->slab, octant_received, octant_world_rank(number, source), received);
+        }
     }
     struct octant_entry* const entry = octant_record(mark, number, bytes);
-    if (OCTANT_LIKELY(mark->succeeded)) add_request(mark, entry, number, octant_request_receives, request);
+    if (mark->succeeded) add_request(mark, entry, number, 0, request);
 }
 
 // --- Persistent and partitioned operations ------------------------------------
