@@ -46,7 +46,7 @@ static wrapper find_wrapper(char const* name) {
     void* const library = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL) return NULL;
     wrapper found = NULL;
-    *(void**)&found = dlsym(library, name);
+    *(void**)&found = dlvsym(library, name, "OCTANT_1");
     dlclose(library);
     return found;
 }

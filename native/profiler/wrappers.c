@@ -406,6 +406,12 @@ typedef SLOT octant_call_13(SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT
 
 #include "wrappers.inc"
 
+// The linker of programs binds references to a symbol with an old version, but dlsym() does not return it: mpi4py, which
+// looks whether the process has functions of MPI and which kind, must find those of the library only.
+#define OCTANT_CALL(number, name, arguments, timed) __asm__(".symver MPI_" #name ", MPI_" #name "@OCTANT_1");
+#define OCTANT_LARGE(name, arguments) __asm__(".symver MPI_" #name "_c, MPI_" #name "_c@OCTANT_1");
+#include "calls.inc"
+
 // --- Calls from Fortran -----------------------------------------------------------
 
 static octant_slot run_counted(unsigned call, void const* address, octant_invocation* invoke, void* context) {
