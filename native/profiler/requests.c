@@ -108,7 +108,8 @@ static bool joins(uintptr_t handle, struct octant_request const* started) {
         struct octant_request* const request = &table[at];
         if (request->handle != handle) continue;
         if (started->start != 0 && request->start != 0 && request->entry == started->entry && started->entry != NULL &&
-            request->flags == started->flags && (request->flags & octant_request_persistent) == 0) {
+            request->flags == started->flags && request->bytes == started->bytes && request->peer == started->peer &&
+            (request->flags & octant_request_persistent) == 0) {
             ++request->further;
             request->start += (started->start - request->start) / (request->further + 1);
             return true;

@@ -113,22 +113,25 @@ OCTANT_INLINE void after_sendrecv(struct octant_mark const* mark, uint64_t count
     octant_record(mark, number, bytes);
 }
 
-// MPICH stores neither sender nor length in the status of these requests: those of the arguments are recorded.
-OCTANT_INLINE void after_isendrecv(struct octant_mark const* mark, uint64_t count, octant_slot datatype, int dest,
-                                   uint64_t received_count, octant_slot received_type, int source, octant_slot comm,
-                                   octant_slot request) {
+// The status of a nonblocking MPI_Sendrecv is undefined in MPICH: its receive is taken to fill the buffer.
+OCTANT_INLINE void after_isendrecv(struct octant_mark const* mark, uint64_t count, octant_slot datatype, int dest, uint64_t recvcount,
+                                   octant_slot recvtype, int source, octant_slot comm, octant_slot request) {
     int number = octant_no_communicator;
     uint64_t bytes = 0;
-    if (mark->succeeded) {
+    if (OCTANT_LIKELY(mark->succeeded)) {
         number = octant_communicator_number(comm);
         bytes = note_sent(mark, number, count, datatype, dest);
-        if (source >= 0) {
-            uint64_t const received = octant_bytes(received_count, received_type);
-            octant_add_peer(mark->thread->slab, octant_received, octant_world_rank(number, source), received);
-        }
     }
-    struct octant_entry* const entry = octant_record(mark, number, bytes);
-    if (mark->succeeded) add_request(mark, entry, number, 0, request);
+    struct octant_request started = {
+        .entry = octant_record(mark, number, bytes), .start = mark->start, .peer = -1, .communicator = number};
+    if (!mark->succeeded) return;
+    if (!octant_is_proc_null(source)) started.flags = octant_request_receives;
+    if (source >= 0) {
+        started.flags |= octant_request_sized;
+        started.bytes = octant_bytes(recvcount, recvtype);
+        started.peer = octant_world_rank(number, source);
+    }
+    octant_add_request(octant_load_handle((void const*)request, 0), &started);
 }
 
 // --- Persistent and partitioned operations ------------------------------------
@@ -161,8 +164,8 @@ OCTANT_INLINE void after_precv_init(struct octant_mark const* mark, uint64_t cou
     int const number = mark->succeeded ? octant_communicator_number(comm) : octant_no_communicator;
     octant_record(mark, number, 0);
     if (!mark->succeeded) return;
-    unsigned const flags = octant_request_receives | octant_request_counts | octant_request_partitioned;
-    add_persistent(number, flags, octant_is_proc_null(source) ? 0 : octant_bytes(count, datatype), -1, request);
+    unsigned const flags = source < 0 ? 0 : octant_request_receives | octant_request_counts | octant_request_sized;
+    add_persistent(number, flags, source < 0 ? 0 : octant_bytes(count, datatype), octant_world_rank(number, source), request);
 }
 
 // The call that starts persistent operations has their bytes and messages.
