@@ -156,7 +156,8 @@ static bool is_identity(int const* ranks, int size) {
 
 static uint32_t class_of(uint32_t kind) { return kind <= kind_self ? kind_other : kind; }
 
-// Returns the number of a new entry, or of a freed one of the same group, with its sequence; the last one if the table is full.
+// Returns the number of a new entry, or of a freed one of the same group, with its sequence; the last one if the table
+// is full.
 static int reserve_entry(uint32_t kind, uint64_t group_digest) {
     uint32_t const used = octant_profile->communicators;
     uint32_t sequence = 0;

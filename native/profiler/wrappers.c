@@ -75,7 +75,7 @@ OCTANT_INLINE void after_irecv(struct octant_mark const* mark, uint64_t count, o
     }
     struct octant_entry* const entry = octant_record_sized(mark, number, 0, size);
     if (OCTANT_LIKELY(mark->succeeded)) {
-        // A send may have the same handle, and its status says nothing.
+        // Nothing comes from MPI_PROC_NULL; the status of MPICH 4.0 names rank 0.
         unsigned const flags = octant_is_proc_null(source) ? 0 : octant_request_receives | octant_request_counts;
         add_request(mark, entry, number, flags, request);
     }
