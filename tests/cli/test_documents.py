@@ -51,8 +51,8 @@ EVERY = [one for path in DOCUMENTS for one in documents.shown(path)]
 OURS = [one for one in EVERY if one.command.startswith("octant ")]
 
 STARTING = re.compile(
-    r"octant (run|profile(?! report)|evaluate|resume|where|bind|study run|workloads \w|model check|compare .*(--(rounds|gate)|-- )"
-    r"|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
+    r"octant (run|profile(?! report)|evaluate|resume|where|bind|study run|workloads \w|model check"
+    r"|compare .*(--(rounds|gate)|-- )|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
 )
 """What needs kernels, a launcher or an MPI library."""
 
@@ -60,7 +60,8 @@ MEASURED = re.compile(r"octant (doctor|machine|export|report|study report stream
 """What prints something else on another machine."""
 
 ELSEWHERE = (
-    "bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last", "resume last -- ./app", "resume last --from", "profile report",
+    "bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last", "resume last -- ./app", "resume last --from",
+    "profile report",
 )  # fmt: skip
 """What only the run or the tree has that the documentation speaks of."""
 
