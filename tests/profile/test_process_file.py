@@ -1,13 +1,17 @@
 """Process files that are truncated, torn or written by an attacker."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from octant.profile import layout
+from octant.profile.call_names import CALL_NAMES
+from octant.profile.container import read_container, write_container
+from octant.profile.merge import merge
 from octant.profile.process_file import MAX_RANKS, read_processes
-from profile_files import Call, MadeProcess, exchange, mapped, packed
+from profile_files import Call, MadeCommunicator, MadeProcess, exchange, mapped, packed
 
 
 def changed(data: bytes, at: int, kind: np.dtype, **values: object) -> bytes:
@@ -107,11 +111,26 @@ def test_a_cyclic_tree_of_regions_is_flattened() -> None:
     assert problems == ["The profile of rank 0 in x is not complete: the tree of its regions is damaged."]
 
 
-def test_random_changes_raise_no_error() -> None:
+def test_what_is_left_of_damaged_files_can_be_stored(tmp_path: Path) -> None:
+    """Calls without a name, and sizes and sums that no process has."""
+    one = MadeProcess(0, 1, [Call("MPI_Send"), Call("MPI_Recv", 0x110)], lost=[("MPI_Send", 1, 0.0)])
+    one.communicators = [MadeCommunicator(-5), MadeCommunicator(1)]
+    data = packed(one).replace(np.uint64(CALL_NAMES.index("MPI_Recv")).tobytes(), np.uint64(len(CALL_NAMES)).tobytes())
+    (tmp_path / "a").write_bytes(data)
+    job = merge([tmp_path / "a"])
+    assert [job.call_names[call] for call in job.calls["call"]] == ["MPI_Send", "MPI_Send"]
+    assert job.problems == ("The profile of rank 0 in a is not complete: 1 damaged entries are left out.",)
+    assert read_container(write_container(job)).communicators == job.communicators
+    assert job.communicators[0].size == 0
+
+
+def test_random_changes_raise_no_error(tmp_path: Path) -> None:
     rng = random.Random(5)
-    for _ in range(300):
+    for _ in range(200):
         data = bytearray(PACKED)
         for _ in range(rng.randint(1, 8)):
             data[rng.randrange(len(data))] = rng.randrange(256)
-        found, problems = read_processes(bytes(data), "x")
-        assert found or problems
+        (tmp_path / "x").write_bytes(data)
+        job = merge([tmp_path / "x"])
+        assert job.processes or job.problems
+        assert read_container(write_container(job)).processes == job.processes

@@ -31,7 +31,7 @@ _NARROW = {"i": ("|i1", "<i2", "<i4", "<i8"), "f": ("<f4", "<f8")}
 _Count = Annotated[int, Meta(ge=0, le=1 << 40)]
 _Text = Annotated[str, Meta(max_length=8192)]
 _Number = Annotated[int, Meta(ge=0, le=1 << 62)]
-_Seconds = Annotated[float, Meta(ge=0, le=1e12)]
+_Seconds = Annotated[float, Meta(ge=0, le=1e18)]
 _Rank = Annotated[int, Meta(ge=0, lt=MAX_RANKS)]
 
 

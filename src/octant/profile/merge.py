@@ -180,7 +180,7 @@ def _add_communicators(one: ProcessTables, known: dict[_CommunicatorKey, tuple[_
     found = []
     for number, fields in enumerate(one.communicators.tolist()):
         _, size, _, kind, digest, sequence, _, name = fields
-        key = _CommunicatorKey(kind, size, digest, sequence)
+        key = _CommunicatorKey(kind, max(0, size), digest, sequence)
         if number == layout.MAX_COMMUNICATORS - 1:
             key = _FURTHER
         elif size == 1:
@@ -310,8 +310,8 @@ def _begin_ticks(one: ProcessTables) -> int:
 
 def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
     header = one.header
-    all_calls, timed = int(calls["calls"].sum()), _timed_calls(one)
-    cost = timed * header["timed_ticks"] + (all_calls - timed) * header["counted_ticks"]
+    all_calls, timed = int(calls["calls"].sum(dtype=np.float64)), _timed_calls(one)  # integers could overflow
+    cost = timed * header["timed_ticks"] + max(0, all_calls - timed) * header["counted_ticks"]
     known = header["peak_memory_bytes"] > 0
     state = layout.STATES[header["state"]]
     process = Process(
@@ -345,7 +345,7 @@ def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
 
 def _timed_calls(one: ProcessTables) -> int:
     tables = [one.lost["total"], *(thread.entries for thread in one.threads)]
-    return sum(int(table["calls"][table["ticks"] > 0].sum()) for table in tables)
+    return sum(int(table["calls"][table["ticks"] > 0].sum(dtype=np.float64)) for table in tables)
 
 
 def _combine(parts: Sequence[_Part]) -> _Part:

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 
 from octant.profile import layout
+from octant.profile.call_names import CALL_NAMES
 
 MAX_RANKS = 1 << 20
 """Maximum size of MPI_COMM_WORLD."""
 MAX_AMOUNT = 1 << 62
-"""Maximum number of calls, bytes and ticks of an entry."""
+"""Maximum number of ticks of an entry, and of calls and bytes of all threads together."""
+MAX_ENTRY_AMOUNT = 1 << 52
+"""Maximum number of calls, bytes and messages of one entry."""
 MAX_PROBLEMS = 100
 """Maximum number of problems of one file that are listed."""
 _MAX_CLOCK_TICKS = 1e9  # cost of a call or of a reading of the clock
@@ -272,9 +275,10 @@ def _checked(process: ProcessTables) -> tuple[ProcessTables, list[str]]:
     for one in process.threads:
         entries, peers = one.entries, one.peers
         good = _good_entries(entries, *counts)
-        good_peers = (peers["key"] & 0xFF <= 3) & (peers["messages"] <= MAX_AMOUNT) & (peers["bytes"] <= MAX_AMOUNT)
+        good_peers = (peers["key"] & 0xFF <= 3) & (peers["messages"] <= MAX_ENTRY_AMOUNT)
+        good_peers &= peers["bytes"] <= MAX_ENTRY_AMOUNT
         times = one.region_times
-        good_times = (one.region_numbers < counts[1]) & (times["visits"] <= MAX_AMOUNT)
+        good_times = (one.region_numbers < counts[1]) & (times["visits"] <= MAX_ENTRY_AMOUNT)
         good_times &= (times["ticks"] <= MAX_AMOUNT) & (times["mpi_ticks"] <= MAX_AMOUNT)
         good_times &= times["open_ticks"] <= MAX_AMOUNT
         left_out += sum(len(mask) - int(np.count_nonzero(mask)) for mask in (good, good_peers, good_times))
@@ -287,7 +291,8 @@ def _checked(process: ProcessTables) -> tuple[ProcessTables, list[str]]:
     if left_out:
         damages.append(f"{left_out} damaged entries are left out")
     totals = process.lost["total"]
-    lost = process.lost[(totals["calls"] <= MAX_AMOUNT) & (totals["ticks"] <= MAX_AMOUNT)]
+    named = process.lost["call"] < len(CALL_NAMES)
+    lost = process.lost[named & (totals["calls"] <= MAX_ENTRY_AMOUNT) & (totals["ticks"] <= MAX_AMOUNT)]
     changed = ProcessTables(process.header, lost, process.communicators, regions, process.modules, tuple(threads))
     return changed, damages
 
@@ -301,10 +306,16 @@ def _missing_threads(process: ProcessTables, lacking: int) -> Sequence[str]:
 
 def _good_entries(entries: np.ndarray, communicators: int, regions: int) -> np.ndarray:
     key = entries["key"]
-    good: np.ndarray = (key & 0xFFFF) < layout.MAX_CALLS
+    good: np.ndarray = (key & 0xFFFF) < len(CALL_NAMES)
     communicator = (key >> 32) & 0xFFFF
     good &= (communicator < communicators) | (communicator == layout.NO_COMMUNICATOR)
     good &= ((key >> 16) & 0xFFFF <= 64) & (key >> 48 < regions)
-    for name in ("calls", "bytes", "ticks", "waited", "in_flight"):
-        good &= entries[name] <= MAX_AMOUNT
+    for name, limit in (
+        ("calls", MAX_ENTRY_AMOUNT),
+        ("bytes", MAX_ENTRY_AMOUNT),
+        ("ticks", MAX_AMOUNT),
+        ("waited", MAX_AMOUNT),
+        ("in_flight", MAX_AMOUNT),
+    ):
+        good &= entries[name] <= limit
     return good
