@@ -29,13 +29,14 @@ static _Noreturn void end_process(char const* cause, char const* next_step) {
     _Exit(1);
 }
 
-// mpi4py loads its library with local scope: its symbols are visible only from the library itself and from the libraries
-// that need it. Objects are listed in the order of loading, therefore those that need it come first.
+// mpi4py loads its library with local scope: its symbols are visible only from the library itself and from the
+// libraries that need it. Objects are listed in the order of loading, therefore those that need it come first.
 static void* find_local_library(void) {
     void* const program = dlopen(NULL, RTLD_LAZY);
     if (program == NULL) return NULL;
     void* found = NULL;
-    for (struct link_map const* object = (struct link_map*)program; object != NULL && found == NULL; object = object->l_next) {
+    for (struct link_map const* object = (struct link_map*)program; object != NULL && found == NULL;
+         object = object->l_next) {
         if (object->l_name[0] == '\0') continue;
         void* const handle = dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
         if (handle == NULL) continue;
@@ -84,7 +85,8 @@ static enum octant_abi recognise_version(void) {
     if (get_version(text, &length) == 0) {
         if (strstr(text, "Open MPI") != NULL || strstr(text, "Spectrum MPI") != NULL) {
             abi = octant_abi_openmpi;
-        } else if (strstr(text, "MPICH") != NULL || strstr(text, "Intel(R) MPI") != NULL || strstr(text, "MVAPICH") != NULL) {
+        } else if (strstr(text, "MPICH") != NULL || strstr(text, "Intel(R) MPI") != NULL ||
+                   strstr(text, "MVAPICH") != NULL) {
             abi = octant_abi_mpich;
         }
     }
@@ -104,23 +106,51 @@ static enum octant_abi recognise_interface(void) {
 
 static void use_standard(void) {
     octant_interface = (struct octant_interface){
-        .abi = octant_abi_standard, .handle_mask = UINTPTR_MAX, .handle_bytes = 8,
-        .status_bytes = 32, .status_source = 0,
-        .proc_null = -3, .any_source = -1, .root = -4, .undefined = -32766,
-        .world = 0x101, .self = 0x102, .comm_null = 0x100, .request_null = 0x180, .byte = 0x247, .datatype_null = 0x200,
-        .win_null = 0x110, .file_null = 0x118,
-        .in_place = 1, .status_ignore = 0, .statuses_ignore = 0,
+        .abi = octant_abi_standard,
+        .handle_mask = UINTPTR_MAX,
+        .handle_bytes = 8,
+        .status_bytes = 32,
+        .status_source = 0,
+        .proc_null = -3,
+        .any_source = -1,
+        .root = -4,
+        .undefined = -32766,
+        .world = 0x101,
+        .self = 0x102,
+        .comm_null = 0x100,
+        .request_null = 0x180,
+        .byte = 0x247,
+        .datatype_null = 0x200,
+        .win_null = 0x110,
+        .file_null = 0x118,
+        .in_place = 1,
+        .status_ignore = 0,
+        .statuses_ignore = 0,
     };
 }
 
 static void use_mpich(void) {
     octant_interface = (struct octant_interface){
-        .abi = octant_abi_mpich, .handle_mask = UINT32_MAX, .handle_bytes = 4,
-        .status_bytes = 20, .status_source = 8,
-        .proc_null = -1, .any_source = -2, .root = -3, .undefined = -32766,
-        .world = 0x44000000, .self = 0x44000001, .comm_null = 0x04000000, .request_null = 0x2c000000,
-        .byte = 0x4c00010d, .datatype_null = 0x0c000000, .win_null = 0x20000000, .file_null = 0,
-        .in_place = UINTPTR_MAX, .status_ignore = 1, .statuses_ignore = 1,
+        .abi = octant_abi_mpich,
+        .handle_mask = UINT32_MAX,
+        .handle_bytes = 4,
+        .status_bytes = 20,
+        .status_source = 8,
+        .proc_null = -1,
+        .any_source = -2,
+        .root = -3,
+        .undefined = -32766,
+        .world = 0x44000000,
+        .self = 0x44000001,
+        .comm_null = 0x04000000,
+        .request_null = 0x2c000000,
+        .byte = 0x4c00010d,
+        .datatype_null = 0x0c000000,
+        .win_null = 0x20000000,
+        .file_null = 0,
+        .in_place = UINTPTR_MAX,
+        .status_ignore = 1,
+        .statuses_ignore = 1,
     };
 }
 
@@ -130,22 +160,34 @@ static uintptr_t find_variable(char const* name) {
     void* const first = dlsym(RTLD_DEFAULT, name);
     void* const address = first != NULL ? first : octant_find_symbol(name);
     if (address == NULL) {
-        fprintf(stderr, "octant-profiler: the MPI library has no variable %s", name);
-        end_process("", "run without `octant profile`, and report the version of the library");
+        fprintf(stderr, "octant-profiler: the MPI library has no variable %s; run without `octant profile`\n", name);
+        _Exit(1);
     }
     return (uintptr_t)address;
 }
 
 static void use_openmpi(void) {
     octant_interface = (struct octant_interface){
-        .abi = octant_abi_openmpi, .handle_mask = UINTPTR_MAX, .handle_bytes = 8,
-        .status_bytes = 24, .status_source = 0,
-        .proc_null = -2, .any_source = -1, .root = -4, .undefined = -32766,
-        .world = find_variable("ompi_mpi_comm_world"), .self = find_variable("ompi_mpi_comm_self"),
-        .comm_null = find_variable("ompi_mpi_comm_null"), .request_null = find_variable("ompi_request_null"),
-        .byte = find_variable("ompi_mpi_byte"), .datatype_null = find_variable("ompi_mpi_datatype_null"),
-        .win_null = find_variable("ompi_mpi_win_null"), .file_null = find_variable("ompi_mpi_file_null"),
-        .in_place = 1, .status_ignore = 0, .statuses_ignore = 0,
+        .abi = octant_abi_openmpi,
+        .handle_mask = UINTPTR_MAX,
+        .handle_bytes = 8,
+        .status_bytes = 24,
+        .status_source = 0,
+        .proc_null = -2,
+        .any_source = -1,
+        .root = -4,
+        .undefined = -32766,
+        .world = find_variable("ompi_mpi_comm_world"),
+        .self = find_variable("ompi_mpi_comm_self"),
+        .comm_null = find_variable("ompi_mpi_comm_null"),
+        .request_null = find_variable("ompi_request_null"),
+        .byte = find_variable("ompi_mpi_byte"),
+        .datatype_null = find_variable("ompi_mpi_datatype_null"),
+        .win_null = find_variable("ompi_mpi_win_null"),
+        .file_null = find_variable("ompi_mpi_file_null"),
+        .in_place = 1,
+        .status_ignore = 0,
+        .statuses_ignore = 0,
     };
 }
 
@@ -163,13 +205,21 @@ bool octant_has_library(void) {
 static void select_interface(void) {
     if (dlsym(RTLD_NEXT, "PMPI_Init") == NULL) library = find_local_library();
     switch (recognise_interface()) {
-        case octant_abi_standard: use_standard(); break;
-        case octant_abi_mpich: use_mpich(); break;
-        case octant_abi_openmpi: use_openmpi(); break;
+        case octant_abi_standard:
+            use_standard();
+            break;
+        case octant_abi_mpich:
+            use_mpich();
+            break;
+        case octant_abi_openmpi:
+            use_openmpi();
+            break;
         case octant_abi_unknown:
             end_process("the program calls an MPI library that is neither MPICH nor Open MPI and has no standard ABI",
                         "run it without `octant profile`");
     }
+    // Libraries of MPI 5.0 have all functions.
+    if (octant_own_function("PMPI_Abi_get_version") == NULL) octant_restore_weak_references();
 }
 
 void octant_select_interface(void) { pthread_once(&selected, select_interface); }
@@ -180,12 +230,14 @@ void* octant_find_function(int number) {
     octant_select_interface();
     char profiling[128];
     char const* const name = profiling + 1;
-    snprintf(profiling, sizeof profiling, "P%s%s", octant_call_names[number % octant_large], number >= octant_large ? "_c" : "");
+    snprintf(profiling, sizeof profiling, "P%s%s", octant_call_names[number % octant_large],
+             number >= octant_large ? "_c" : "");
     void* function = octant_find_symbol(name);
     if (function == NULL) function = octant_find_symbol(profiling);  // a library with profiling names only
     if (function == NULL) {
-        fprintf(stderr, "octant-profiler: the MPI library has no function %s", name);
-        end_process("", "use a newer version of the library");
+        fprintf(stderr, "octant-profiler: the MPI library has no function %s; use a newer version of the library\n",
+                name);
+        _Exit(1);
     }
     __atomic_store_n(&octant_functions[number], function, __ATOMIC_RELEASE);
     return function;

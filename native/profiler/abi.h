@@ -20,8 +20,8 @@ enum { octant_status_bytes_max = 64 };
 // with an `int` is undefined.
 struct octant_interface {
     enum octant_abi abi;
-    uintptr_t handle_mask;  // of all handles except MPI_File
-    unsigned handle_bytes;  // of all handles except MPI_File
+    uintptr_t handle_mask;            // of all handles except MPI_File
+    unsigned handle_bytes;            // of all handles except MPI_File
     int status_bytes, status_source;  // size of MPI_Status, offset of MPI_SOURCE
     int proc_null, any_source, root, undefined;
     uintptr_t world, self, comm_null, request_null, byte, datatype_null, win_null, file_null;
@@ -43,9 +43,10 @@ static inline void* octant_function(int number) {
     void* const function = __atomic_load_n(&octant_functions[number], __ATOMIC_ACQUIRE);
     return __builtin_expect(function != NULL, 1) ? function : octant_find_function(number);
 }
-bool octant_has_library(void);                 // a library of MPI is loaded
-void octant_select_interface(void);            // idempotent; done by octant_find_function as well
-void* octant_find_symbol(char const* name);    // in the MPI library, or in a library that is loaded after the profiler
+bool octant_has_library(void);               // a library of MPI is loaded
+void octant_restore_weak_references(void);   // weak.c
+void octant_select_interface(void);          // idempotent; done by octant_find_function as well
+void* octant_find_symbol(char const* name);  // in the MPI library, or in a library that is loaded after the profiler
 // Function of the MPI library for calls by the profiler itself (name: "PMPI_Comm_size"); null: the library has none.
 void* octant_own_function(char const* name);
 
@@ -70,7 +71,8 @@ static inline uint64_t octant_type_bytes(octant_slot datatype) {
     }
     return octant_find_type_bytes(key);
 }
-// MPI_Type_free: call it before the handle is freed, also while recording is disabled. A later type may have the handle.
+// MPI_Type_free: call it before the handle is freed, also while recording is disabled. A later type may have the
+// handle.
 void octant_type_freed(octant_slot datatype);
 
 // Number of a communicator, window or file in the table of the profile; 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF.

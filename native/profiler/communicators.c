@@ -11,7 +11,7 @@ enum {
     buckets = 1024,
     // A program may make and free communicators for ever: after so many of one group, a new one takes the entry of one
     // that was freed. All processes of the group make and free them in the same order, and therefore agree.
-    max_of_group = 16,
+    max_of_group = 64,
 };
 
 struct node {
@@ -156,7 +156,8 @@ static bool is_identity(int const* ranks, int size) {
 
 static uint32_t class_of(uint32_t kind) { return kind <= kind_self ? kind_other : kind; }
 
-// Returns the number of a new entry, or of a freed one of the same group, with its sequence; the last one if the table is full.
+// Returns the number of a new entry, or of a freed one of the same group, with its sequence; the last one if the table
+// is full.
 static int reserve_entry(uint32_t kind, uint64_t group_digest) {
     uint32_t const used = octant_profile->communicators;
     uint32_t sequence = 0;
@@ -165,7 +166,7 @@ static int reserve_entry(uint32_t kind, uint64_t group_digest) {
         struct octant_communicator const* const other = &octant_communicator_table[number];
         if (class_of(other->kind) != class_of(kind) || other->digest != group_digest || number == 1) continue;
         ++sequence;
-        if (freed < 0 && groups[number].is_freed) freed = (int)number;
+        if (freed < 0 && groups[number].is_freed && other->name[0] == '\0') freed = (int)number;
     }
     if (sequence >= max_of_group && freed >= 0) return freed;
     if (used >= octant_max_communicators) return octant_max_communicators - 1;

@@ -17,11 +17,12 @@ static bool is_cancelled(struct octant_request const* request, void const* statu
 // Charges received bytes, and notes the sender.
 static void receive(struct octant_mark const* mark, struct octant_request const* request, void const* status) {
     if (is_cancelled(request, status)) return;
-    uint64_t const bytes = request->flags & octant_request_partitioned ? request->bytes : octant_received_bytes(status);
+    bool const is_sized = (request->flags & octant_request_sized) != 0;
+    uint64_t const bytes = is_sized ? request->bytes : octant_received_bytes(status);
     if ((request->flags & octant_request_receives) != 0) {
         int const source = octant_status_source(status);
-        if (source < 0) return;
-        int const sender = octant_world_rank(request->communicator, source);
+        if (!is_sized && source < 0) return;
+        int const sender = is_sized ? request->peer : octant_world_rank(request->communicator, source);
         if (mark->thread->slab != NULL) octant_add_peer(mark->thread->slab, octant_received, sender, bytes);
     }
     if ((request->flags & octant_request_counts) != 0 && request->entry != NULL) octant_charge(&request->entry->bytes, bytes);
@@ -33,15 +34,15 @@ static void complete(struct octant_mark const* mark, octant_slot handle, uint64_
     if (status != NULL && (request.flags & (octant_request_receives | octant_request_counts)) != 0) receive(mark, &request, status);
     if (request.entry == NULL) return;
     octant_charge(&request.entry->waited, share + request.polled);
-    octant_charge(&request.entry->in_flight, mark->end - request.start);
+    octant_charge(&request.entry->in_flight, octant_interval(request.start, mark->end));
 }
 
 void octant_complete_one(struct octant_mark const* mark, octant_slot handle, uint64_t before, void const* status) {
-    complete(mark, handle, before, status, mark->end - mark->start);
+    complete(mark, handle, before, status, octant_interval(mark->start, mark->end));
 }
 
 void octant_poll_one(struct octant_mark const* mark, octant_slot handle, uint64_t before) {
-    octant_poll_request(handle, before, mark->end - mark->start);
+    octant_poll_request(handle, before, octant_interval(mark->start, mark->end));
 }
 
 bool octant_begin_completion(struct octant_completion* completion, void const* handles, octant_slot count) {
@@ -86,7 +87,7 @@ static void const* status_of(struct octant_completion const* completion, int ind
 }
 
 void octant_complete_all(struct octant_completion const* completion, struct octant_mark const* mark) {
-    uint64_t const share = (mark->end - mark->start) / (uint64_t)completion->active;
+    uint64_t const share = octant_interval(mark->start, mark->end) / (uint64_t)completion->active;
     for (int index = 0; index < completion->count; ++index) {
         octant_slot const handle = completion->handles[index];
         if (!octant_is_null_request(handle)) complete(mark, handle, completion->before, status_of(completion, index), share);
@@ -95,7 +96,7 @@ void octant_complete_all(struct octant_completion const* completion, struct octa
 
 void octant_complete_some(struct octant_completion const* completion, struct octant_mark const* mark, int const* indices, int count) {
     if (count <= 0) return;
-    uint64_t const share = (mark->end - mark->start) / (uint64_t)count;
+    uint64_t const share = octant_interval(mark->start, mark->end) / (uint64_t)count;
     for (int at = 0; at < count; ++at) {
         int const index = indices[at];
         if (index < 0 || index >= completion->count) continue;
@@ -107,7 +108,7 @@ void octant_complete_freed(struct octant_completion const* completion, struct oc
     for (int index = 0; index < completion->count; ++index) {
         octant_slot const handle = completion->handles[index];
         if (octant_is_null_request(handle) || !octant_is_null_request(octant_load_handle(handles, index))) continue;
-        complete(mark, handle, completion->before, NULL, (mark->end - mark->start) / (uint64_t)completion->active);
+        complete(mark, handle, completion->before, NULL, octant_interval(mark->start, mark->end) / (uint64_t)completion->active);
     }
 }
 
@@ -117,7 +118,7 @@ void octant_add_polling(struct octant_completion const* completion, struct octan
     for (int index = 0; index < completion->count && polled < divisor; ++index) {
         octant_slot const handle = completion->handles[index];
         if (octant_is_null_request(handle)) continue;
-        octant_poll_request(handle, completion->before, (mark->end - mark->start) / (uint64_t)divisor);
+        octant_poll_request(handle, completion->before, octant_interval(mark->start, mark->end) / (uint64_t)divisor);
         ++polled;
     }
 }

@@ -1,4 +1,5 @@
-// Cost of recording on this host: calls of the profiler's own wrappers, with a function that does nothing in place of MPI's.
+// Cost of recording on this host: calls of the profiler's own wrappers, with a function that does nothing in place of
+// MPI's.
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -15,7 +16,8 @@ static int do_nothing(octant_slot first, octant_slot second) {
     return 0;
 }
 
-// Mean of a batch, because single differences may be smaller: readings are not ordered with the instructions around them.
+// Mean of a batch, because single differences may be smaller: readings are not ordered with the instructions around
+// them.
 static double clock_interval(void) {
     double shortest = 1e9;
     for (int batch = 0; batch < batches; ++batch) {
@@ -46,7 +48,7 @@ static wrapper find_wrapper(char const* name) {
     void* const library = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL) return NULL;
     wrapper found = NULL;
-    *(void**)&found = dlsym(library, name);
+    *(void**)&found = dlvsym(library, name, "OCTANT_1");
     dlclose(library);
     return found;
 }
@@ -58,7 +60,8 @@ void octant_measure_costs(void) {
     enum { timed_call = octant_call_Barrier, counted_call = octant_call_Comm_rank };
     if (timed == NULL || counted == NULL) return;
     // A table of its own, of which only a few pages are touched.
-    void* const table = mmap(NULL, sizeof(struct octant_slab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const table =
+        mmap(NULL, sizeof(struct octant_slab), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED) return;
     struct octant_thread const thread = octant_thread;
     int const enabled = octant_enabled;

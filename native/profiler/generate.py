@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from bodies import CHANGES, body
+
 FOLDER = Path(__file__).resolve().parent
 NAMES = FOLDER.parents[1] / "src" / "octant" / "profile" / "call_names.py"
 
@@ -50,12 +52,13 @@ class Argument:
 
     @property
     def handle(self) -> bool:
-        """Whether it is a handle or an array of handles."""
+        """Return whether it is a handle or an array of handles."""
         return self.kind in HANDLES
 
 
 HANDLES = frozenset(
-    "COMMUNICATOR DATATYPE ERRHANDLER FILE GROUP INFO MESSAGE OPERATION REQUEST SESSION WINDOW".split()
+    {"COMMUNICATOR", "DATATYPE", "ERRHANDLER", "FILE", "GROUP", "INFO", "MESSAGE", "OPERATION", "REQUEST", "SESSION"}
+    | {"WINDOW"}
 )
 
 
@@ -73,26 +76,26 @@ class MpiCall:
 
     @property
     def short(self) -> str:
-        """The name without MPI_, in identifiers: octant_call_Send."""
+        """Return the name without MPI_, in identifiers: octant_call_Send."""
         return self.name.removeprefix("MPI_")
 
     def in_c(self, *, large: bool = False) -> tuple[Argument, ...]:
-        """Arguments in C, of the large-count variant if asked."""
+        """Return arguments in C, of the large-count variant if asked."""
         return tuple(one for one in self.arguments if one.in_c and (large or not one.large_only))
 
     def in_fortran(self, *, large: bool = False) -> tuple[Argument, ...]:
-        """Arguments in Fortran without ierror, of the large-count variant if asked."""
+        """Return arguments in Fortran without ierror, of the large-count variant if asked."""
         return tuple(one for one in self.arguments if one.in_fortran and (large or not one.large_only))
 
 
 @cache
 def source() -> bytes:
-    """Description of MPI that the files are generated from."""
+    """Return the description of MPI that the files are generated from."""
     return files("pympistandard").joinpath("data", "apis.json").read_bytes()
 
 
 def digest() -> str:
-    """SHA-256 of the description."""
+    """Return the SHA-256 of the description."""
     return hashlib.sha256(source()).hexdigest()
 
 
@@ -161,9 +164,9 @@ _TRANSFERS = "{} {}_all {}_at {}_at_all {}_ordered {}_shared"
 
 RULES: dict[str, tuple[str, ...]] = {
     # Point-to-point: count × size, received bytes for receives; PROC_NULL: 0.
-    "send": _each("MPI_{}send", "B R S") + ("MPI_Send",),
-    "isend": _each("MPI_I{}send", "b r s") + ("MPI_Isend",),
-    "send_init": _each("MPI_{}send_init", "B R S") + ("MPI_Send_init",),
+    "send": (*_each("MPI_{}send", "B R S"), "MPI_Send"),
+    "isend": (*_each("MPI_I{}send", "b r s"), "MPI_Isend"),
+    "send_init": (*_each("MPI_{}send_init", "B R S"), "MPI_Send_init"),
     "recv": ("MPI_Recv",),
     "irecv": ("MPI_Irecv",),
     "recv_init": ("MPI_Recv_init",),
@@ -201,7 +204,9 @@ RULES: dict[str, tuple[str, ...]] = {
     "rget": ("MPI_Rget",),
     "rget_accumulate": ("MPI_Rget_accumulate",),
     # Files: bytes transferred, from the status.
-    "transfer": tuple(f"MPI_File_{one}" for name in ("read", "write") for one in _TRANSFERS.format(*[name] * 6).split()),
+    "transfer": tuple(
+        f"MPI_File_{one}" for name in ("read", "write") for one in _TRANSFERS.format(*[name] * 6).split()
+    ),
     "itransfer": tuple(
         f"MPI_File_{one}"
         for name in ("iread", "iwrite")
@@ -226,7 +231,7 @@ RULES: dict[str, tuple[str, ...]] = {
     ),
     "mprobe": ("MPI_Mprobe", "MPI_Improbe"),
     "none_request": _each("MPI_{}", "Buffer_iflush Comm_iflush_buffer Session_iflush_buffer"),
-    # Calls that make or free something, most of them collective; `_CHANGES` has what is noted about the object.
+    # Calls that make or free something, most of them collective; `CHANGES` has what is noted about the object.
     "object": (
         *_each("MPI_Comm_{}", "accept connect create create_from_group create_group dup dup_with_info join spawn"),
         *_each("MPI_Comm_{}", "spawn_multiple split split_type free disconnect"),
@@ -242,13 +247,31 @@ RULES: dict[str, tuple[str, ...]] = {
 
 @cache
 def rules() -> dict[str, str]:
-    """Rule of each timed call by its name."""
+    """Return the rule of each timed call by its name."""
     return {name: rule for rule, names in RULES.items() for name in names}
 
 
 def is_timed(name: str) -> bool:
-    """Whether the duration of this call is recorded."""
+    """Return whether the duration of this call is recorded."""
     return name in rules()
+
+
+LOCAL = frozenset(
+    _each("MPI_{}", "Cancel Comm_attach_buffer Grequest_complete Grequest_start Pack Request_free Unpack Win_attach")
+    + _each("MPI_{}", "Win_detach")
+)
+"""Calls that have a request, or a buffer and a communicator, window or file, and neither communicate nor wait."""
+
+
+def unruled() -> list[str]:
+    """Return calls that look like communication and have no byte rule, and rules of calls that do not exist."""
+    missing = set(rules()) - {call.name for call in describe()}
+    for call in describe():
+        kinds = {one.kind for one in call.arguments}
+        moves = "BUFFER" in kinds and kinds & {"COMMUNICATOR", "WINDOW", "FILE"}
+        if (moves or kinds & {"REQUEST", "MESSAGE"}) and not call.timed and call.name not in LOCAL:
+            missing.add(call.name)
+    return sorted(missing)
 
 
 def _heading(comment: str) -> list[str]:
@@ -259,7 +282,7 @@ def _heading(comment: str) -> list[str]:
 
 
 def calls_inc() -> str:
-    """Numbers of calls and names of functions."""
+    """Return numbers of calls and names of functions."""
     calls = describe()
     lines = [
         *_heading("//"),
@@ -275,7 +298,7 @@ def calls_inc() -> str:
 
 
 def call_names() -> str:
-    """Python module with the names of calls."""
+    """Return the Python module with the names of calls."""
     lines = [
         '"""Names of the calls of MPI by their number in files of processes: `native/profiler/calls.inc`."""',
         "",
@@ -290,241 +313,7 @@ def call_names() -> str:
     return "\n".join(lines)
 
 
-_SENT = "&mark, {count}, {datatype}, {dest}, {comm}"
-_OWN_STATUS = """_Alignas(16) char own[octant_status_bytes_max];
-    status = choose_status(status, {needed}, own);"""
-_SEVERAL = """struct octant_completion completion;
-    bool const is_tracked = octant_begin_completion(&completion, (void const*)array_of_requests, {number});"""
-_ALL_STATUSES = "if (is_tracked) array_of_statuses = octant_choose_statuses(&completion, array_of_statuses, completion.count);"
-_ONE_STATUS = "if (is_tracked) status = octant_choose_statuses(&completion, status, 1);"
-_END_SEVERAL = """if (is_recorded) octant_record(&mark, octant_no_communicator, 0);
-    if (is_tracked) end_several(&mark, &completion, (void const*)array_of_requests, {indices}, {completed});
-    octant_end_completion(&completion);"""
-_SOME = """int const completed = is_tracked && mark.succeeded ? defined_or_zero(*(int const*)outcount) : 0;"""
-
-POINT_TO_POINT: dict[str, tuple[str, str]] = {
-    "send": ("", f"after_send({_SENT});"),
-    "isend": ("", f"after_isend({_SENT}, {{request}});"),
-    "send_init": ("", f"after_send_init({_SENT}, {{request}});"),
-    "recv": (_OWN_STATUS.format(needed="true"), "after_recv(&mark, {comm}, {status});"),
-    "irecv": ("", "after_irecv(&mark, {count}, {datatype}, {source}, {comm}, {request});"),
-    "recv_init": ("", "after_recv_init(&mark, {comm}, {request});"),
-    "mprobe": ("", "after_mprobe(&mark, {comm}, {matched}, {message});"),
-    "mrecv": (
-        "octant_slot const handle = load_object(message);\n    " + _OWN_STATUS.format(needed="true"),
-        "after_mrecv(&mark, handle, {status});",
-    ),
-    "imrecv": (
-        "octant_slot const handle = load_object(message);",
-        "after_imrecv(&mark, {count}, {datatype}, handle, {request});",
-    ),
-    "sendrecv": (
-        _OWN_STATUS.format(needed="true"),
-        "after_sendrecv(&mark, {sendcount}, {sendtype}, {dest}, {comm}, {status});",
-    ),
-    "sendrecv_replace": (_OWN_STATUS.format(needed="true"), f"after_sendrecv({_SENT}, {{status}});"),
-    "isendrecv": ("", "after_isendrecv(&mark, {sendcount}, {sendtype}, {dest}, {comm}, {request});"),
-    "isendrecv_replace": ("", f"after_isendrecv({_SENT}, {{request}});"),
-    "psend_init": (
-        "",
-        "after_send_init(&mark, {partitions} * {count}, {datatype}, {dest}, {comm}, {request});",
-    ),
-    "precv_init": (
-        "",
-        "after_precv_init(&mark, {partitions} * {count}, {datatype}, {source}, {comm}, {request});",
-    ),
-    "start": ("", "after_start(&mark, (void const*)request, 1);"),
-    "startall": ("", "after_start(&mark, (void const*)array_of_requests, (int)count);"),
-}
-"""What is executed before and after the call, by rule. The names are those of the arguments in the standard."""
-
-_WAIT = "struct single const single = begin_single(request);\n    " + _OWN_STATUS.format(
-    needed="single.is_tracked && needs_statuses()"
-)
-
-COMPLETIONS: dict[str, tuple[str, str]] = {
-    "wait": (_WAIT, "end_single(&mark, single, true, status, is_recorded);"),
-    "test": (
-        _WAIT,
-        "end_single(&mark, single, !mark.succeeded || *(int const*)flag != 0, status, is_recorded);",
-    ),
-    "waitall": (
-        _SEVERAL.format(number="count") + "\n    " + _ALL_STATUSES,
-        _END_SEVERAL.format(indices="NULL", completed="1"),
-    ),
-    "testall": (
-        _SEVERAL.format(number="count") + "\n    " + _ALL_STATUSES,
-        _END_SEVERAL.format(indices="NULL", completed="*(int const*)flag != 0"),
-    ),
-    "waitany": (
-        _SEVERAL.format(number="count") + "\n    " + _ONE_STATUS,
-        _END_SEVERAL.format(indices="(int const*)index", completed="!octant_is_undefined(*(int const*)index)"),
-    ),
-    "testany": (
-        _SEVERAL.format(number="count") + "\n    " + _ONE_STATUS,
-        _END_SEVERAL.format(
-            indices="(int const*)index", completed="*(int const*)flag != 0 && !octant_is_undefined(*(int const*)index)"
-        ),
-    ),
-    **{
-        name: (
-            _SEVERAL.format(number="incount") + "\n    " + _ALL_STATUSES,
-            _SOME + "\n    " + _END_SEVERAL.format(indices="(int const*)array_of_indices", completed="completed"),
-        )
-        for name in ("waitsome", "testsome")
-    },
-}
-
-_TO = "octant_find_destinations({comm})"
-COLLECTIVES = {
-    "allgather": "allgather({shape}, {sendcount}, {sendtype}, {recvcount}, {recvtype})",
-    "allgatherv": "allgatherv({shape}, {sendcount}, {sendtype}, {recvcounts}, {recvtype}, {large})",
-    "allreduce": "({count}, {datatype})",
-    "alltoall": "alltoall({shape}, {sendcount}, {sendtype}, {recvcount}, {recvtype})",
-    "alltoallv": "alltoallv({shape}, {sendbuf}, {sendcounts}, {sendtype}, {recvcounts}, {recvtype}, {large})",
-    "alltoallw": "alltoallw({shape}, {sendbuf}, {sendcounts}, {sendtypes}, {recvcounts}, {recvtypes}, {large})",
-    "barrier": "",
-    "bcast": "bcast({shape}, {count}, {datatype}, {root})",
-    "exscan": "({count}, {datatype})",
-    "gather": "gather({shape}, {sendbuf}, {sendcount}, {sendtype}, {recvcount}, {recvtype}, {root})",
-    "gatherv": "gatherv({shape}, {sendbuf}, {sendcount}, {sendtype}, {recvcounts}, {recvtype}, {root}, {large})",
-    "reduce": "reduce({shape}, {count}, {datatype}, {root})",
-    "reduce_scatter": "reduce_scatter({shape}, {recvcounts}, {datatype}, {large})",
-    "reduce_scatter_block": "reduce_scatter_block({shape}, {recvcount}, {datatype})",
-    "scan": "({count}, {datatype})",
-    "scatter": "scatter({shape}, {sendcount}, {sendtype}, {root})",
-    "scatterv": "scatterv({shape}, {sendcounts}, {sendtype}, {root}, {large})",
-    "neighbor_allgather": f"neighbors({_TO}, {{sendcount}}, {{sendtype}})",
-    "neighbor_allgatherv": f"neighbors({_TO}, {{sendcount}}, {{sendtype}})",
-    "neighbor_alltoall": f"neighbors({_TO}, {{sendcount}}, {{sendtype}})",
-    "neighbor_alltoallv": f"neighborsv({_TO}, {{sendcounts}}, {{sendtype}}, {{large}})",
-    "neighbor_alltoallw": f"neighborsw({_TO}, {{sendcounts}}, {{sendtypes}}, {{large}})",
-}
-"""Bytes of each collective: a function of `bytes.h` without its prefix, or the arguments of octant_bytes."""
-
-_RMA = {
-    "put": "after_rma(&mark, puts_data, {origin_count}, {origin_datatype}, {target_rank}, {win})",
-    "get": "after_rma(&mark, gets_data, {origin_count}, {origin_datatype}, {target_rank}, {win})",
-    "get_accumulate": "after_rma(&mark, directions_of({op}), {result_count}, {result_datatype}, {target_rank}, {win})",
-    "fetch_and_op": "after_rma(&mark, directions_of({op}), 1, {datatype}, {target_rank}, {win})",
-    "compare_and_swap": "after_rma(&mark, puts_data | gets_data, 1, {datatype}, {target_rank}, {win})",
-}
-_REQUEST = "if (mark.succeeded) add_request(&mark, entry, octant_no_communicator, 0, {request});"
-
-OTHERS: dict[str, tuple[str, str]] = {
-    **{name: ("", f"{text};") for name, text in _RMA.items()},
-    **{
-        f"r{name}": ("", f"struct octant_entry* const entry = {_RMA[name]};\n    {_REQUEST}")
-        for name in ("put", "get", "get_accumulate")
-    },
-    "transfer": (_OWN_STATUS.format(needed="true"), "after_transfer(&mark, {fh}, {status});"),
-    "transfer_end": (_OWN_STATUS.format(needed="true"), "after_transfer(&mark, {fh}, {status});"),
-    "itransfer": ("", "after_itransfer(&mark, {count}, {datatype}, {fh}, {request});"),
-    "transfer_begin": ("", "octant_record(&mark, {owner}, 0);"),
-    "none": ("", "octant_record(&mark, {owner}, 0);"),
-    "none_request": ("", "struct octant_entry* const entry = octant_record(&mark, {owner}, 0);\n    " + _REQUEST),
-    "idup": (
-        "",
-        "struct octant_entry* const entry = octant_record(&mark, {owner}, 0);\n    " + _REQUEST,
-    ),
-}
-
-_MADE = "octant_communicator_made(load_object({made}), {parent});"
-_DUPLICATED = "octant_communicator_duplicated(load_object({made}), {parent});"
-_CHANGES: dict[str, tuple[str, str]] = {
-    **{f"MPI_{name}": ("", _DUPLICATED) for name in "Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info".split()},
-    **{f"MPI_Win_{name}": ("", "octant_window_made(load_object(win), {parent});") for name in
-       "allocate allocate_shared create create_dynamic".split()},
-    "MPI_File_open": ("", "octant_file_made(load_pointer(fh), {parent}, (char const*)filename);"),
-    "MPI_Comm_free": ("free_communicator(comm);", ""),
-    "MPI_Comm_disconnect": ("free_communicator(comm);", ""),
-    "MPI_Win_free": ("free_window(win);", ""),
-    "MPI_File_close": ("free_file(fh);", ""),
-    "MPI_Type_free": ("octant_type_freed(load_object(datatype));", ""),
-    "MPI_Comm_set_name": ("", "octant_set_name(octant_communicator_number(comm), (char const*)comm_name);"),
-    "MPI_Win_set_name": ("", "octant_set_name(octant_number(win, octant_window), (char const*)win_name);"),
-    "MPI_Request_free": ("octant_forget_request(load_object(request));", ""),
-    "MPI_Cancel": ("octant_cancel_request(load_object(request));", ""),
-    "MPI_Init": ("", "initialized();"),
-    "MPI_Init_thread": ("", "initialized();"),
-    "MPI_Session_init": ("", "session_made(session);"),
-    "MPI_Finalize": ("octant_finalizing();", ""),
-    "MPI_Session_finalize": ("octant_session_finalizing();", ""),
-    "MPI_Pcontrol": ("octant_pcontrol((int)level);", ""),
-}
-"""What is executed before, and after the call has succeeded, also while recording is disabled."""
-
-
-def _value(one: Argument, *, large: bool) -> str:
-    if one.array or one.kind in ("BUFFER", "STATUS"):
-        return one.name if one.kind == "STATUS" else f"(void const*){one.name}"
-    if "NUM_ELEM" in one.kind:
-        return f"(uint64_t){one.name}" if large else f"(uint64_t)(int){one.name}"
-    if one.kind in ("RANK", "RANK_NNI"):
-        return f"(int){one.name}"
-    if one.kind == "PARTITION":
-        return f"(uint64_t)(int){one.name}"
-    return one.name
-
-
-_FIND = {"COMMUNICATOR": "octant_communicator_number({})", "WINDOW": "octant_number({}, octant_window)",
-         "FILE": "octant_number({}, octant_file)"}  # fmt: skip
-
-
-def _values(call: MpiCall, *, large: bool) -> dict[str, str]:
-    given = call.in_c(large=large)
-    values = {one.name: _value(one, large=large) for one in given}
-    owners = [one for one in given if one.kind in _FIND and one.direction == "in" and not one.array]
-    number = _FIND[owners[0].kind].format(owners[0].name) if owners else ""
-    made = [one.name for one in given if one.kind == "COMMUNICATOR" and one.direction == "out"]
-    return values | {
-        "owner": f"mark.succeeded ? {number} : octant_no_communicator" if number else "octant_no_communicator",
-        "parent": number or "-1",
-        "made": made[0] if made else "",
-        "matched": "*(int const*)flag != 0" if call.short == "Improbe" else "true",
-        "large": "true" if large else "false",
-    }
-
-
-def _collective(call: MpiCall, rule: str, values: dict[str, str]) -> str:
-    base = rule.removesuffix("_init")
-    base = base if base in COLLECTIVES else base.removeprefix("i")
-    text = COLLECTIVES[base].format(**values, shape="octant_shape(comm, number)")
-    bytes_of = "0" if not text else f"octant_bytes{text}" if text.startswith("(") else f"octant_bytes_{text}"
-    lines = ["int const number = mark.succeeded ? octant_communicator_number(comm) : octant_no_communicator;"]
-    if rule == base:
-        return "\n    ".join([*lines, f"octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"])
-    if rule.endswith("_init"):
-        lines += ["octant_record(&mark, number, 0);", f"if (mark.succeeded) add_persistent(number, 0, {bytes_of}, -1, request);"]
-        return "\n    ".join(lines)
-    lines += [f"struct octant_entry* const entry = octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"]
-    return "\n    ".join([*lines, "if (mark.succeeded) add_request(&mark, entry, number, 0, request);"])
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 _ADDRESS = "__builtin_return_address(0)"
-
-
-def _body(call: MpiCall, *, large: bool, address: str, invocation: str) -> str:
-    rule = rules().get(call.name)
-    head = f"octant_call_{call.short}, {address}, {invocation}"
-    values = _values(call, large=large)
-    if call.name in _CHANGES or rule in ("object", "idup"):
-        first, last = (text.format(**values) for text in _CHANGES.get(call.name, ("", _MADE)))
-        after = OTHERS["idup" if rule == "idup" else "none"][1].format(**values) if rule else ""
-        return _one_line(f"OCTANT_CHANGING({head}, {'true' if rule else 'false'}, {first}, {after}, {last})")
-    if rule is None:
-        return f"OCTANT_COUNTED({head})"
-    if rule in COMPLETIONS:
-        before, after = COMPLETIONS[rule]
-        return _one_line(f"OCTANT_COMPLETING({head}, {before}, {after})")
-    if rule in POINT_TO_POINT or rule in OTHERS:
-        before, after = (POINT_TO_POINT | OTHERS)[rule]
-        return _one_line(f"OCTANT_TIMED({head}, {before}, {after.format(**values)})")
-    return _one_line(f"OCTANT_TIMED({head}, , {_collective(call, rule, values)})")
 
 
 def _function(call: MpiCall, *, large: bool) -> list[str]:
@@ -537,11 +326,15 @@ def _function(call: MpiCall, *, large: bool) -> list[str]:
         f"octant_slot MPI_{name}({given}) {{",
         f"    OCTANT_NEXT({len(names)}, {number})",
     ]
-    if not _needs_runner(call):
-        return [*lines, f"    {_body(call, large=large, address=_ADDRESS, invocation=passed_on)}", "}"]
+    if not needs_runner(call):
+        return [
+            *lines,
+            f"    {body(call, rules().get(call.name), large=large, address=_ADDRESS, invocation=passed_on)}",
+            "}",
+        ]
     return [
         f"#define OCTANT_BODY_{name}(address, invocation) \\",
-        f"    {_body(call, large=large, address='address', invocation='invocation')}",
+        f"    {body(call, rules().get(call.name), large=large, address='address', invocation='invocation')}",
         *lines,
         f"    OCTANT_BODY_{name}({_ADDRESS}, {passed_on})",
         "}",
@@ -552,18 +345,19 @@ def _function(call: MpiCall, *, large: bool) -> list[str]:
     ]
 
 
-def _needs_runner(call: MpiCall) -> bool:
-    return call.timed or call.name in _CHANGES
+def needs_runner(call: MpiCall) -> bool:
+    """Whether the arguments of a call are read, so that calls from Fortran need them in C."""
+    return call.timed or call.name in CHANGES
 
 
 def wrappers_inc() -> str:
-    """Functions of the program's calls, and of the calls from Fortran."""
+    """Return the functions of the program's calls, and of the calls from Fortran."""
     lines = [*_heading("//"), ""]
     table = []
     for call in describe():
         for large in (False, True)[: 1 + call.large]:
             lines += _function(call, large=large)
-            if _needs_runner(call):
+            if needs_runner(call):
                 plus, suffix = (" + octant_large", "_c") if large else ("", "")
                 table.append(f"    [octant_call_{call.short}{plus}] = run_{call.short}{suffix},")
     lines += [
@@ -578,6 +372,9 @@ def wrappers_inc() -> str:
 
 def main(arguments: list[str]) -> int:
     """Write or check the files; return the exit status."""
+    if missing := unruled():
+        print(f"calls without a byte rule: {', '.join(missing)}; add them to RULES or LOCAL", file=sys.stderr)
+        return 1
     outputs = {FOLDER / "calls.inc": calls_inc(), FOLDER / "wrappers.inc": wrappers_inc(), NAMES: call_names()}
     if arguments not in ([], ["--check"]):
         print("usage: generate.py [--check]", file=sys.stderr)

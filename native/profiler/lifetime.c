@@ -28,9 +28,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char path[4096];
 static dev_t device;
 static ino_t inode;
-static bool is_alive;        // the file exists and MPI has not ended
-static bool is_on = true;    // as the program wants it
-static bool has_world;       // between MPI_Init and MPI_Finalize
+static bool is_alive;      // the file exists and MPI has not ended
+static bool is_on = true;  // as the program wants it
+static bool has_world;     // between MPI_Init and MPI_Finalize
 static int sessions;
 static struct octant_slab* slabs[octant_max_threads];
 
@@ -90,7 +90,8 @@ static void update_resources(void) {
 // Space is reserved, because a store into a mapping of a full file system ends the process.
 static bool reserve(int file, size_t begin, size_t bytes) {
     struct rlimit limit;  // exceeding it would send a signal
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < begin + bytes) return false;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < begin + bytes)
+        return false;
     int error = 0;
     do {
         error = posix_fallocate(file, (off_t)begin, (off_t)bytes);
@@ -356,7 +357,8 @@ static void watch_finalize(void) {
     *(void**)&set = octant_own_function("PMPI_Comm_set_attr");
     *(void**)&free_key = octant_own_function("PMPI_Comm_free_keyval");
     int key = 0;
-    if (create == NULL || set == NULL || free_key == NULL || create(copy_nothing, end_with_self, &key, NULL) != 0) return;
+    if (create == NULL || set == NULL || free_key == NULL || create(copy_nothing, end_with_self, &key, NULL) != 0)
+        return;
     set((octant_slot)octant_interface.self, key, NULL);
     free_key(&key);  // it exists as long as the attribute
 }

@@ -1,5 +1,5 @@
-/* Functions of octant_profile.h with external linkage, for programs in Fortran (octant_profile.f90) and other languages.
-   Programs that also call mpitrace's functions need no libmpitrace: the definitions here are weak. */
+/* Functions of octant_profile.h with external linkage, for programs in Fortran (octant_profile.f90) and other
+   languages. Programs that also call mpitrace's functions need no libmpitrace: the definitions here are weak. */
 #include "octant_profile.h"
 
 void octant_program_begin(char const* name);
@@ -18,8 +18,8 @@ static void call_profiler(char const* name) {
     if (function) function(0, 0, 0, 0, 0, 0);
 }
 
-#define CONTROL(name)                        \
-    __attribute__((weak)) void name(void);   \
+#define CONTROL(name)                      \
+    __attribute__((weak)) void name(void); \
     __attribute__((weak)) void name(void) { call_profiler(#name); }
 CONTROL(summary_start)
 CONTROL(summary_stop)

@@ -23,9 +23,7 @@ extern "C" {
 #endif
 
 /* The profiler is loaded before the program; its functions are found at the first use. */
-static inline void* octant_find_in_profiler(char const* name) {
-    return dlsym(dlopen(NULL, RTLD_LAZY), name);
-}
+static inline void* octant_find_in_profiler(char const* name) { return dlsym(dlopen(NULL, RTLD_LAZY), name); }
 
 static inline void octant_begin(char const* name) {
     static int (*begin)(char const*);

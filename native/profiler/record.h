@@ -105,11 +105,14 @@ static inline struct octant_entry* octant_find_entry(struct octant_slab* slab, u
     return octant_find_or_add_entry(slab, site, key);
 }
 
+// Counters of two processors may differ a little after the system has moved the thread.
+static inline uint64_t octant_interval(uint64_t start, uint64_t end) { return OCTANT_LIKELY(end > start) ? end - start : 0; }
+
 // Adds a call that takes part in `communicator`, with `bytes` that are charged now and the size class of `size`.
 static inline struct octant_entry* octant_record_sized(struct octant_mark const* mark, int communicator, uint64_t bytes, uint64_t size) {
     struct octant_thread* const thread = mark->thread;
     struct octant_slab* const slab = thread->slab;
-    uint64_t const ticks = mark->end - mark->start;
+    uint64_t const ticks = octant_interval(mark->start, mark->end);
     slab->mpi_ticks += ticks;
     ++slab->mpi_calls;
     slab->last_ticks = mark->end;

@@ -38,7 +38,8 @@ static int look_up(unsigned hash, int parent, char const* name, size_t length) {
         int const number = __atomic_load_n(&numbers[at], __ATOMIC_ACQUIRE);
         if (number == 0) return -(int)at - 1;
         struct octant_region const* const region = &octant_region_table[number];
-        if (region->parent == parent && memcmp(region->name, name, length) == 0 && region->name[length] == '\0') return number;
+        if (region->parent == parent && memcmp(region->name, name, length) == 0 && region->name[length] == '\0')
+            return number;
     }
 }
 
@@ -127,12 +128,23 @@ static void stop_trace(void) {
 
 void octant_pcontrol(int level) {
     switch (level) {
-        case 0: octant_set_recording(false); break;
-        case 1: octant_set_recording(true); break;
-        case 2: octant_reset(); break;
-        case 100: stop_trace(); break;
-        case 101: start_trace(); break;
-        default: break;
+        case 0:
+            octant_set_recording(false);
+            break;
+        case 1:
+            octant_set_recording(true);
+            break;
+        case 2:
+            octant_reset();
+            break;
+        case 100:
+            stop_trace();
+            break;
+        case 101:
+            start_trace();
+            break;
+        default:
+            break;
     }
 }
 
@@ -153,12 +165,12 @@ EXPORTED void octant_profiler_enable(int is_on) {
 }
 EXPORTED int octant_profiler_is_active(void) { return is_recorded(&octant_thread); }
 
-#define REGION_OF_FORTRAN(suffix)                                                               \
-    EXPORTED void octant_region_begin##suffix(char const* name, octant_slot length);            \
-    EXPORTED void octant_region_begin##suffix(char const* name, octant_slot length) {           \
-        begin(name, trimmed(name, length));                                                     \
-    }                                                                                           \
-    EXPORTED void octant_region_end##suffix(void);                                              \
+#define REGION_OF_FORTRAN(suffix)                                                     \
+    EXPORTED void octant_region_begin##suffix(char const* name, octant_slot length);  \
+    EXPORTED void octant_region_begin##suffix(char const* name, octant_slot length) { \
+        begin(name, trimmed(name, length));                                           \
+    }                                                                                 \
+    EXPORTED void octant_region_end##suffix(void);                                    \
     EXPORTED void octant_region_end##suffix(void) { octant_end_region(); }
 REGION_OF_FORTRAN(_)
 REGION_OF_FORTRAN(__)
@@ -180,13 +192,13 @@ static other_function* find_other(char const* name, void const* caller) {
     return other;
 }
 
-#define CONTROL(name, action)                                                                                          \
-    EXPORTED octant_slot name(octant_slot, octant_slot, octant_slot, octant_slot, octant_slot, octant_slot);           \
-    EXPORTED octant_slot name(octant_slot a, octant_slot b, octant_slot c, octant_slot d, octant_slot e,               \
-                              octant_slot f) {                                                                         \
-        other_function* const other = find_other(#name, __builtin_return_address(0));                                  \
-        if (is_recorded(&octant_thread)) action();                                                                     \
-        return other != NULL ? other(a, b, c, d, e, f) : 0;                                                            \
+#define CONTROL(name, action)                                                                                \
+    EXPORTED octant_slot name(octant_slot, octant_slot, octant_slot, octant_slot, octant_slot, octant_slot); \
+    EXPORTED octant_slot name(octant_slot a, octant_slot b, octant_slot c, octant_slot d, octant_slot e,     \
+                              octant_slot f) {                                                               \
+        other_function* const other = find_other(#name, __builtin_return_address(0));                        \
+        if (is_recorded(&octant_thread)) action();                                                           \
+        return other != NULL ? other(a, b, c, d, e, f) : 0;                                                  \
     }
 #define CONTROLS(name, action) CONTROL(name, action) CONTROL(name##_, action) CONTROL(name##__, action)
 CONTROLS(summary_start, start_summary)

@@ -7,7 +7,7 @@ enum octant_request_flag {
     octant_request_receives = 1,     // a message: its sender is in the status
     octant_request_counts = 2,       // bytes of the status are charged to the call that started it
     octant_request_persistent = 4,   // remains after completion
-    octant_request_partitioned = 8,  // the bytes of a receive are known in advance
+    octant_request_sized = 8,        // a receive whose sender and bytes are known in advance
     octant_request_cancelled = 16,   // MPI_Cancel was called
     octant_request_sends = 32,       // persistent: each start sends a message to `peer`
     octant_request_untracked = 64,   // generalised requests: no call started it
@@ -20,7 +20,7 @@ struct octant_request {
     uint64_t start;      // ticks; 0: inactive
     uint64_t polled;     // ticks of Test calls that did not complete it
     uint64_t bytes;      // persistent: of each start
-    int peer;            // likewise: rank in MPI_COMM_WORLD, -1: none
+    int peer;            // rank in MPI_COMM_WORLD that a persistent send or a sized receive has; -1: none
     int communicator;
     unsigned flags;
 };

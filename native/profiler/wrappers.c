@@ -75,7 +75,9 @@ OCTANT_INLINE void after_irecv(struct octant_mark const* mark, uint64_t count, o
     }
     struct octant_entry* const entry = octant_record_sized(mark, number, 0, size);
     if (OCTANT_LIKELY(mark->succeeded)) {
-        add_request(mark, entry, number, octant_request_receives | octant_request_counts, request);
+        // Nothing comes from MPI_PROC_NULL; the status of MPICH 4.0 names rank 0.
+        unsigned const flags = octant_is_proc_null(source) ? 0 : octant_request_receives | octant_request_counts;
+        add_request(mark, entry, number, flags, request);
     }
 }
 
@@ -111,16 +113,25 @@ OCTANT_INLINE void after_sendrecv(struct octant_mark const* mark, uint64_t count
     octant_record(mark, number, bytes);
 }
 
-OCTANT_INLINE void after_isendrecv(struct octant_mark const* mark, uint64_t count, octant_slot datatype, int dest, octant_slot comm,
-                                   octant_slot request) {
+// The status of a nonblocking MPI_Sendrecv is undefined in MPICH: its receive is taken to fill the buffer.
+OCTANT_INLINE void after_isendrecv(struct octant_mark const* mark, uint64_t count, octant_slot datatype, int dest, uint64_t recvcount,
+                                   octant_slot recvtype, int source, octant_slot comm, octant_slot request) {
     int number = octant_no_communicator;
     uint64_t bytes = 0;
     if (OCTANT_LIKELY(mark->succeeded)) {
         number = octant_communicator_number(comm);
         bytes = note_sent(mark, number, count, datatype, dest);
     }
-    struct octant_entry* const entry = octant_record(mark, number, bytes);
-    if (OCTANT_LIKELY(mark->succeeded)) add_request(mark, entry, number, octant_request_receives, request);
+    struct octant_request started = {
+        .entry = octant_record(mark, number, bytes), .start = mark->start, .peer = -1, .communicator = number};
+    if (!mark->succeeded) return;
+    if (!octant_is_proc_null(source)) started.flags = octant_request_receives;
+    if (source >= 0) {
+        started.flags |= octant_request_sized;
+        started.bytes = octant_bytes(recvcount, recvtype);
+        started.peer = octant_world_rank(number, source);
+    }
+    octant_add_request(octant_load_handle((void const*)request, 0), &started);
 }
 
 // --- Persistent and partitioned operations ------------------------------------
@@ -153,8 +164,8 @@ OCTANT_INLINE void after_precv_init(struct octant_mark const* mark, uint64_t cou
     int const number = mark->succeeded ? octant_communicator_number(comm) : octant_no_communicator;
     octant_record(mark, number, 0);
     if (!mark->succeeded) return;
-    unsigned const flags = octant_request_receives | octant_request_counts | octant_request_partitioned;
-    add_persistent(number, flags, octant_is_proc_null(source) ? 0 : octant_bytes(count, datatype), -1, request);
+    unsigned const flags = source < 0 ? 0 : octant_request_receives | octant_request_counts | octant_request_sized;
+    add_persistent(number, flags, source < 0 ? 0 : octant_bytes(count, datatype), octant_world_rank(number, source), request);
 }
 
 // The call that starts persistent operations has their bytes and messages.
@@ -397,6 +408,12 @@ typedef SLOT octant_call_13(SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT, SLOT
 #undef SLOT
 
 #include "wrappers.inc"
+
+// The linker of programs binds references to a symbol with an old version, but dlsym() does not return it: mpi4py, which
+// looks whether the process has functions of MPI and which kind, must find those of the library only.
+#define OCTANT_CALL(number, name, arguments, timed) __asm__(".symver MPI_" #name ", MPI_" #name "@OCTANT_1");
+#define OCTANT_LARGE(name, arguments) __asm__(".symver MPI_" #name "_c, MPI_" #name "_c@OCTANT_1");
+#include "calls.inc"
 
 // --- Calls from Fortran -----------------------------------------------------------
 
