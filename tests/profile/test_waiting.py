@@ -137,6 +137,15 @@ def test_communicators_are_separate() -> None:
     assert [(one.communicator_number, one.rank) for one in waits] == [(2, 3), (1, 0)]
 
 
+@pytest.mark.parametrize("of", [Communicator("not recorded", 0), Communicator("two groups", 2, "intercommunicator")])
+def test_calls_without_one_group_of_ranks_are_not_compared(of: Communicator) -> None:
+    made = MadeProfile(4)
+    made.communicators = [of]
+    for rank in range(4):
+        made.add(rank, "MPI_Barrier", 100, time_s=0.001 if rank else 1.0)
+    assert collective_waits(made.job()) == ()
+
+
 def test_threads_of_a_rank_are_added() -> None:
     made = MadeProfile(2)
     for rank in range(2):

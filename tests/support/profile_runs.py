@@ -21,10 +21,8 @@ LENGTHS = (0, 8, 64, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1 << 20)
 
 def store_profiles(root: Path, jobs: Sequence[Job]) -> StoredRun:
     """Return a stored run of a program in which each launch has one of these profiles."""
-    ranks = shape.get("ranks", jobs[0].ranks)
-    run = stored_program(
-        root, request_of(("./solve", "-n", "4"), ranks=ranks), [launches(Seen(), len(jobs))], on=machine()
-    )
+    request = request_of(("./solve", "-n", "4"), ranks=jobs[0].ranks)
+    run = stored_program(root, request, [launches(Seen(), len(jobs))], on=machine())
     records = run.folder / "records.jsonl"
     waiting, lines = list(jobs), []
     for line in records.read_text(encoding="utf-8").splitlines():
@@ -55,9 +53,10 @@ def store_messages(
     mpi: str = "MPICH 5.0.1",
     hosts: str = "aa",
     buffers: Sequence[str] = ("hot",),
+    lengths: Sequence[int] = LENGTHS,
 ) -> StoredRun:
     """Return a stored run with the times of single messages between two ranks."""
-    points = [_message(length, seconds(length), mpi, hosts, of) for of in buffers for length in LENGTHS]
+    points = [_message(length, seconds(length), mpi, hosts, of) for of in buffers for length in lengths]
     run = replace(fake_run(), points=tuple(points), machine=machine(), id=name, folder=Path("runs", name))
     return write_run(run, root)
 

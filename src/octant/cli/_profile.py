@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from octant.launch import Planned
     from octant.launch.program import ProgramEnd
     from octant.profile.job import Job
+    from octant.profile.results import Analysis
     from octant.program import ProgramProfile
     from octant.request import Request
     from octant.runs.command_line import LaunchTarget
@@ -183,15 +184,13 @@ def why_no_profile(run: StoredRun) -> str:
 def show_if_any(run: StoredRun, options: ProfileOptions) -> None:
     """Print the profile of a run on standard error and write its page, if there is one."""
     from octant.analysis.profiles import newest_analysis
-    from octant.report.profile import page
-    from octant.report.profile.text import report_text
 
     analysis = newest_analysis(run)
     if analysis is None:
         typer.echo(f"octant: no profile ({why_no_profile(run)})", err=True)
         return
-    path = page.write(analysis, options.output or run.folder / PAGE, run=run.id)
-    typer.echo(report_text(analysis, _columns(sys.stderr), run=run.id), err=True)
+    path, text = _write_page(run, analysis, options.output or run.folder / PAGE, _columns(sys.stderr))
+    typer.echo(text, err=True)
     typer.echo(str(path), err=True)
     if options.mpitrace:
         _write_classic(analysis.job, options.mpitrace)
@@ -204,9 +203,7 @@ def show_stored(run: StoredRun, output: Path | None, mpitrace: Path | None, json
         Refusal: the run has no profile, or it cannot be read.
     """
     from octant.analysis.profiles import newest_analysis
-    from octant.report.profile import page
     from octant.report.profile.document import report_json
-    from octant.report.profile.text import report_text
 
     if json and output is not None:
         why = "--json writes no HTML file"
@@ -220,9 +217,28 @@ def show_stored(run: StoredRun, output: Path | None, mpitrace: Path | None, json
     if json:
         print(report_json(analysis))
         return
-    path = page.write(analysis, output or run.folder / PAGE, run=run.id)
-    print(report_text(analysis, _columns(sys.stdout), run=run.id, details=True))
+    path, text = _write_page(run, analysis, output or run.folder / PAGE, _columns(sys.stdout), details=True)
+    print(text)
     print(path)
+
+
+def _write_page(
+    run: StoredRun, analysis: Analysis, output: Path, columns: int, details: bool = False
+) -> tuple[Path, str]:
+    """Write the page of a run with a profile, which is that of `octant report`; return its path and the text."""
+    from octant.advice.findings import Review
+    from octant.analysis.summary import summarise
+    from octant.report.charts.pictures import pictures
+    from octant.report.page import run_page
+    from octant.report.profile.run_report import with_profile
+    from octant.report.profile.text import report_text
+    from octant.report.screen.first_screen import RunReport, first_screen
+
+    summary = summarise(run, all_metrics=True)
+    first = first_screen(summary)
+    shown = with_profile(RunReport(summary, first, pictures(summary)), analysis)
+    text = report_text(analysis, columns, Review(first.findings, first.passed), run.id, details)
+    return run_page.write(shown, output), text
 
 
 def _columns(stream: TextIO) -> int:

@@ -59,7 +59,7 @@ def report(
     from octant.report.charts.pictures import pictures as pictures_of
     from octant.report.export import sharing, tidy
     from octant.report.page import run_page
-    from octant.report.profile.page import profiled
+    from octant.report.profile.run_report import profiled
     from octant.report.screen.first_screen import RunReport, first_screen
     from octant.report.tables import text
 

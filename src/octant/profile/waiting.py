@@ -61,7 +61,11 @@ def _collectives(job: Job) -> Iterator[np.ndarray]:
     """Yield the calls of each collective of at least two ranks that took part."""
     numbers = [number for number, name in enumerate(job.call_names) if name in SYNCHRONISING]
     for (_, communicator), rows in groups(job.calls[np.isin(job.calls["call"], numbers)], "call", "communicator"):
+        if job.communicators[communicator].kind != "communicator":
+            continue  # of an intercommunicator, each group waits for the other
         size = job.communicators[communicator].size
+        if size < 2:
+            continue  # of one rank, or not recorded: its calls may be on several communicators
         by_site = [part for _, part in groups(rows, "site")]
         whole = [part for part in by_site if len(np.unique(part["rank"])) >= size]
         parts = [part for part in by_site if len(np.unique(part["rank"])) < size]

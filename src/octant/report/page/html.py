@@ -98,6 +98,11 @@ def spanned(rows: Sequence[Sequence[str]], least: int = 12) -> list[list[tuple[s
     return made
 
 
+def sections_style() -> str:
+    """Return the style sheet of the tables of sections."""
+    return _asset("sections.css")
+
+
 def _asset(name: str) -> str:
     return (pkgutil.get_data("octant.report.page", f"assets/{name}") or b"").decode()
 

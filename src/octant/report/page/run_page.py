@@ -63,6 +63,7 @@ def render(report: RunReport, clean: Clean = str, all_samples: bool = False) -> 
     data |= _packed_rows(tables, functions, clean)
     return html.render(
         "report.html.jinja", data, clean=clean, run=run, machine=machine, summary=summary, first=first,
+        style=html.sections_style() if report.sections else "",
         about=f"imported {run.source}" if run.imported else about_text(machine), period=period_text(run),
         place=lambda number: numbers.get(id(summary.figures[number])), listed=listed, shown=tables[0],
         further=len(further), benchmark=benchmark_table.section(summary), pictures=pictures,

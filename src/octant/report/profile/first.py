@@ -57,6 +57,9 @@ def about_text(one: Analysis) -> str:
 def answer_text(one: Analysis) -> str:
     """Return the headline: the share of MPI, and where most of it goes."""
     wait, site, share_of_mpi = one.head.waiting, one.head.costliest, one.head.mpi_share
+    several = next((row.values for row in one.repeats.values if row.name == "MPI share"), ())
+    if share_of_mpi is not None and several:
+        share_of_mpi = float(np.median(several))  # as in the tile
     if wait is not None and one.head.waiting_share >= 0.01:
         late = (_percent(one.head.waiting_share), str(wait.rank), _bare(wait.name), short_site(wait.site))
         return _TEXTS.line("answer", one, _percent(share_of_mpi), late, None)
@@ -122,16 +125,9 @@ class _Value(NamedTuple):
 def profile_tiles(one: Analysis) -> tuple[Tile, ...]:
     """Return the six tiles; those without a value state the reason."""
     made = (_time(one), _mpi_share(one), _balance(one), _excess(one), _costliest(one), _memory(one))
-    reasons = tuple(f"{row.seen}: {row.so}" for row in reliability_of(one).rows if _is_caveat(row))
-    grade = _grade(one)
-    return tuple(
-        replace(tile, grade=grade, reasons=reasons if grade != "reliable" else ()) if not tile.missing else tile
-        for tile in made
-    )
-
-
-def _is_caveat(row: ReliabilityRow) -> bool:
-    return "incomplete" in row.so or "missing" in row.so
+    known = reliability_of(one)
+    reasons = (known.text,) if known.grade != "reliable" else ()
+    return tuple(replace(tile, grade=known.grade, reasons=reasons) if not tile.missing else tile for tile in made)
 
 
 def _value(one: Analysis, name: str, value: float, unit: str) -> _Value:

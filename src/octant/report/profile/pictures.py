@@ -189,7 +189,7 @@ def _matrix(matrix: CommunicationMatrix | None) -> Picture | None:
 
     found = [(float(j), float(i), int(drawn[i, j])) for i, j in zip(*np.nonzero(drawn), strict=True)]
     labels = [f"rank {ranks(int(i))} to rank {ranks(int(j))}: {text(value)}" for j, i, value in found]
-    name = f"dark {text(high)} … pale {text(low)}" if low < high else f"each {text(high)}"
+    name = f"dark {text(high)} … pale {text(low)}" if text(low) != text(high) else f"each {text(high)}"
     squares = ChartSeries(
         name, "cells", tuple(j for j, _, _ in found), tuple(i for _, i, _ in found), labels=tuple(labels),
         shades=tuple(_shade(value, low, high) for _, _, value in found), role="series-1", names="legend",
@@ -211,10 +211,8 @@ def _summed(values: np.ndarray, step: int) -> np.ndarray:
 
 
 def _shade(value: int, low: int, high: int) -> float:
-    """Return 0 for the least to 1 for the greatest, on a logarithmic scale over a decade and more."""
-    if high <= low:
-        return 1.0
-    return math.log(value / low) / math.log(high / low) if high >= DECADE * low else (value - low) / (high - low)
+    """Return 1 for the greatest, and less in proportion; over a decade and more on a logarithmic scale, from 0."""
+    return math.log(value / low) / math.log(high / low) if high >= DECADE * low else value / high
 
 
 def _regions(one: Analysis) -> Picture | None:

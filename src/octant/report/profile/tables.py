@@ -176,6 +176,10 @@ def _if_timed(text: Callable[[Any], str], untimed: Collection[str]) -> Callable[
     return lambda row: "" if row.name in untimed else text(row)
 
 
+def _of_timed(text: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda row: text(row) if row.is_timed else ""
+
+
 def _bytes_per_call(row: SiteTotals) -> str:
     return size(row.bytes / row.calls) if row.bytes and row.calls else ""
 
@@ -198,8 +202,8 @@ def _call_fields() -> list[_Field]:
         _Field("calls, least rank", lambda row: count(round(row.calls_of_ranks.minimum))),
         _Field("calls, most rank", lambda row: count(round(row.calls_of_ranks.maximum))),
         _Field("time, sum of ranks", lambda row: seconds(row.time_s) if row.is_timed else "", True),
-        _Field("bytes", lambda row: size(row.bytes) if row.bytes else ""),
-        *_EXTREMES,
+        _Field("bytes", lambda row: size(row.bytes or None)),
+        *(field._replace(text=_of_timed(field.text)) for field in _EXTREMES),
     ]
 
 
