@@ -55,6 +55,14 @@ def test_versions_are_read_from_the_texts_of_libraries(tmp_path: Path) -> None:
     assert "other libraries" in none.reason
 
 
+def test_a_run_with_too_few_lengths_is_named(tmp_path: Path) -> None:
+    run = store_profiles(tmp_path, [job()])
+    few = store_messages(tmp_path, seconds, lengths=(8, 64))
+    none = find_curve(run, job())
+    assert isinstance(none, NoCurve)
+    assert f"those of run {few.id} are too few" in none.reason
+
+
 def test_an_empty_store_has_no_curve(tmp_path: Path) -> None:
     none = find_curve(store_profiles(tmp_path, [job()]), job())
     assert isinstance(none, NoCurve)

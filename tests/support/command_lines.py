@@ -21,7 +21,7 @@ def _idle() -> Any:
     """The command, of which no part does anything."""
     root = typer.main.get_command(application())
     for _, command in _below("", root):
-        if not getattr(command, "commands", None):
+        if not getattr(command, "commands", None) or command.invoke_without_command:
             command.callback = lambda **_: None
     return root
 
