@@ -38,14 +38,14 @@ STATES = {
     "before": "finalized",
 }
 """States that a process may have after each case of `life.c`."""
-OF_EVERY_LIBRARY = ("finalize", "killed", "forks", "before")
+OF_EVERY_LIBRARY = ("killed", "forks")
 
 Pair = Callable[..., tuple[ProgramRun, ProgramRun]]
 
 
 def masked(run: ProgramRun) -> tuple[int, bytes, bytes]:
     """What the user sees, without the numbers of processes and addresses in messages of MPI libraries."""
-    return run.code, run.stdout, re.sub(rb"0x[0-9a-f]+|\d{3,}", b"N", run.stderr)
+    return run.code, run.stdout, re.sub(rb"0x[0-9a-f]+|\d{3,}|\],\d+\]", b"N", run.stderr)
 
 
 @pytest.fixture
@@ -127,6 +127,8 @@ def test_mpi_that_is_loaded_at_run_time(pair: Pair, library: MpiLibrary, tmp_pat
 def test_two_tools_see_all_calls(
     programs: TruthPrograms, profiler: Path, library: MpiLibrary, tmp_path: Path, order: str
 ) -> None:
+    if library is not FIRST and order == "first":
+        pytest.skip("tested with the first library")
     tool = tmp_path / "tool.so"
     command = [library.compiler, "-shared", "-fPIC", "-O1", str(PROGRAMS / "tool.c"), "-o", str(tool)]
     subprocess.run(command, check=True, capture_output=True)
@@ -180,6 +182,8 @@ def test_without_a_folder_it_is_inert(programs: TruthPrograms, profiler: Path, t
     "variable", ["OCTANT_PROFILE_MODE=counts", "OCTANT_PROFILE_MODE=off", "OCTANT_PROFILE_SITES=0"]
 )
 def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variable: str) -> None:
+    if library is not FIRST and not variable.endswith("=off"):
+        pytest.skip("tested with the first library")
     words: list[str | Path] = [programs.find(library, "calls.c"), "blocking", "completions", "switched_off"]
     name, _, value = variable.partition("=")
     bare, profiled = pair(library, words, environment={name: value}, ranks=2)
