@@ -1,6 +1,6 @@
 """Time and memory of merging the profiles of a large job: files of nodes with packed profiles of their processes.
 
-    python bench/bench_profile_merge.py [--ranks 4096] [--entries 300] [--per-node 128]
+python bench/bench_profile_merge.py [--ranks 4096] [--entries 300] [--per-node 128]
 """
 
 import argparse

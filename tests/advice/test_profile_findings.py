@@ -22,7 +22,7 @@ from octant.advice.findings._thresholds import MANY_MESSAGES
 from octant.network.message_times import LengthSegment, MessageTimes
 from octant.profile.analysis import analyse
 from octant.profile.excess import MessageCurve
-from octant.profile.job import SENT, Job
+from octant.profile.job import SENT, JobProfile
 from profile_jobs import MadeProfile
 from program_run import request_of
 
@@ -125,7 +125,7 @@ def test_a_calm_program_passes(name: str) -> None:
     assert not result.found
 
 
-def counted_only(job: Job) -> Job:
+def counted_only(job: JobProfile) -> JobProfile:
     """Return a job as if calls had been counted without times."""
     calls = job.calls.copy()
     calls["time_s"] = calls["waited_s"] = calls["in_flight_s"] = 0.0

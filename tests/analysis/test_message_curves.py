@@ -7,7 +7,7 @@ import pytest
 
 from octant.analysis.message_curves import find_curve
 from octant.profile.excess import MessageCurve, NoCurve
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from profile_jobs import MadeProfile
 from profile_runs import LENGTHS, store_messages, store_profiles
 
@@ -17,7 +17,7 @@ def seconds(length: float) -> float:
     return 2e-6 + length / 1e10 + 20e-6 * (length > 4096)
 
 
-def job(library: str = "MPICH 5.0.1") -> Job:
+def job(library: str = "MPICH 5.0.1") -> JobProfile:
     made = MadeProfile(2)
     made.add(0, "MPI_Send", 10, 1000, 1.0)
     return made.job(library=library)

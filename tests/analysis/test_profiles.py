@@ -8,13 +8,13 @@ from octant.advice.findings import late_rank
 from octant.analysis.profiles import newest_analysis, profile_pairs, profiled_launches, read_profile
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
-from octant.profile.job import SENT, Job
+from octant.profile.job import SENT, JobProfile
 from profile_jobs import MadeProfile
 from profile_runs import store_messages, store_profiles
 from program_run import Seen, launches, request_of, stored_program
 
 
-def job(late: int = 3, sends: int = 100) -> Job:
+def job(late: int = 3, sends: int = 100) -> JobProfile:
     made = MadeProfile(4)
     for rank in range(4):
         made.add(rank, "MPI_Allreduce", 1000, 8, 0.001 if rank == late else 2.0)

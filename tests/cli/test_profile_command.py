@@ -19,7 +19,7 @@ from namespaces import NoMount, tmpfs
 from octant.analysis.profiles import newest_analysis
 from octant.failure import Exit
 from octant.launch import profiles
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.store import Store, StoredRun
 from paths import ROOT, Octant
 
@@ -80,7 +80,7 @@ class Command:
         return Store(Path(self.environment["OCTANT_STORE"])).newest()[0]
 
     @property
-    def job(self) -> Job:
+    def job(self) -> JobProfile:
         found = newest_analysis(self.stored)
         assert found is not None
         return found.job
@@ -126,14 +126,14 @@ def masked(text: str) -> str:
     return re.sub(r"\d{3,}|\[\d+,\d+\]", "N", text)
 
 
-def barriers(job: Job) -> list[int]:
+def barriers(job: JobProfile) -> list[int]:
     """Return the recorded barriers of each rank."""
     number = job.call_names.index("MPI_Barrier")
     rows = job.calls[job.calls["call"] == number]
     return [int(rows["calls"][rows["rank"] == one.rank].sum()) for one in job.processes]
 
 
-def assert_recorded(job: Job, is_complete: bool = False) -> None:
+def assert_recorded(job: JobProfile, is_complete: bool = False) -> None:
     """Every barrier was recorded; rank 1 may have been killed in the last one."""
     first, second = barriers(job)
     assert first == BARRIERS

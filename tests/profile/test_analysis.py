@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from octant.profile.analysis import analyse
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from profile_jobs import MadeProfile
 
 
@@ -18,7 +18,7 @@ def late_rank_three() -> MadeProfile:
     return made
 
 
-def counts_of(job: Job) -> Job:
+def counts_of(job: JobProfile) -> JobProfile:
     """Return the job as if calls had been counted only."""
     calls = job.calls.copy()
     for name in ("time_s", "waited_s", "in_flight_s", "min_s", "max_s"):

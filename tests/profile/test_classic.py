@@ -8,7 +8,7 @@ import pytest
 
 from octant.failure import Refusal
 from octant.profile.classic import write_classic
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.profile.merge import merge
 from paths import ROOT
 from profile_files import Call, MadeProcess, exchange, write_files
@@ -17,7 +17,7 @@ PUBLISHED = {"MPI_Send": (126, 6868.8), "MPI_Recv": (4073, 364069.5), "MPI_Sendr
 CATALOGUE = ROOT / "src/octant/catalogue/results"
 
 
-def written(job: Job, folder: Path, **environ: str) -> dict[str, str]:
+def written(job: JobProfile, folder: Path, **environ: str) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in write_classic(job, folder, environ)}
 
 
@@ -98,6 +98,6 @@ def test_the_file_of_rank_0_has_all_ranks(tmp_path: Path) -> None:
 def test_names_cannot_change_the_layout(tmp_path: Path) -> None:
     job = merge(write_files(tmp_path, [MadeProcess(calls=[Call("MPI_Send")])]))
     names = tuple(f"{name}\n\x1b[31m" for name in job.call_names)
-    text = written(Job(**{**vars(job), "call_names": names}), tmp_path / "out")["mpi_profile.0"]
+    text = written(JobProfile(**{**vars(job), "call_names": names}), tmp_path / "out")["mpi_profile.0"]
     assert "\x1b" not in text
     assert re.search(r"^MPI_Send\?\?\[31m +1 ", text, re.MULTILINE)

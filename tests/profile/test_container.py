@@ -12,19 +12,19 @@ import pytest
 
 from octant.failure import Refusal
 from octant.profile.container import MAGIC, read_container, write_container
-from octant.profile.job import CALLS, Job, Region, Site
+from octant.profile.job import CALLS, JobProfile, Region, Site
 from octant.profile.merge import merge
 from profile_files import MadeProcess, exchange, write_files
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> JobProfile:
     return merge(write_files(tmp_path, exchange(4)))
 
 
-def same(one: Job, other: Job) -> bool:
+def same(one: JobProfile, other: JobProfile) -> bool:
     """Whether two profiles are equal in every bit."""
-    for each in fields(Job):
+    for each in fields(JobProfile):
         a, b = getattr(one, each.name), getattr(other, each.name)
         if isinstance(a, np.ndarray):
             if a.dtype != b.dtype or a.tobytes() != b.tobytes():
@@ -34,7 +34,7 @@ def same(one: Job, other: Job) -> bool:
     return True
 
 
-def test_what_is_written_is_read(job: Job, tmp_path: Path) -> None:
+def test_what_is_written_is_read(job: JobProfile, tmp_path: Path) -> None:
     assert same(read_container(write_container(job)), job)
     calls = job.calls.copy()
     calls["time_s"] = np.pi  # not a single-precision number
@@ -99,7 +99,7 @@ def with_tables(data: bytes, **values: object) -> bytes:
         ("region_times.time_s", float("inf"), "region_times.time_s contains a time"),
     ],
 )
-def test_values_out_of_range_are_refused(job: Job, column: str, value: float, message: str) -> None:
+def test_values_out_of_range_are_refused(job: JobProfile, column: str, value: float, message: str) -> None:
     name, _, field = column.partition(".")
     values = getattr(job, name)[field].copy()
     values[-1] = value
@@ -107,7 +107,7 @@ def test_values_out_of_range_are_refused(job: Job, column: str, value: float, me
         read_container(with_column(write_container(job), column, values))
 
 
-def test_inconsistent_sizes_are_refused_before_memory_is_allocated(job: Job) -> None:
+def test_inconsistent_sizes_are_refused_before_memory_is_allocated(job: JobProfile) -> None:
     data = write_container(job)
 
     def refused(change: dict[str, Any], message: str, **header_change: object) -> None:
@@ -131,7 +131,7 @@ def test_inconsistent_sizes_are_refused_before_memory_is_allocated(job: Job) -> 
         read_container(data + b"x")
 
 
-def test_a_compressed_bomb_is_refused(job: Job) -> None:
+def test_a_compressed_bomb_is_refused(job: JobProfile) -> None:
     header, blocks = parts(write_container(job))
     blocks[0] = zlib.compress(b" " * 50_000_000, 9)
     header["blocks"][0] |= {"stored": len(blocks[0])}
@@ -142,7 +142,7 @@ def test_a_compressed_bomb_is_refused(job: Job) -> None:
         read_container(joined(header, blocks))
 
 
-def test_damaged_tables_are_refused(job: Job) -> None:
+def test_damaged_tables_are_refused(job: JobProfile) -> None:
     data = write_container(job)
 
     def refused(message: str, **values: object) -> None:
@@ -160,7 +160,7 @@ def test_damaged_tables_are_refused(job: Job) -> None:
         read_container(joined({**header, "blocks": header["blocks"][1:]}, blocks[1:]))
 
 
-def test_later_versions_are_named_and_additions_ignored(job: Job) -> None:
+def test_later_versions_are_named_and_additions_ignored(job: JobProfile) -> None:
     data = write_container(job)
     with pytest.raises(Refusal, match="it has a later version"):
         read_container(data.replace(b"octant profile 1", b"octant profile 2", 1))
@@ -175,6 +175,6 @@ def test_later_versions_are_named_and_additions_ignored(job: Job) -> None:
 def test_columns_take_the_space_that_their_values_need() -> None:
     calls = np.zeros(1000, CALLS)
     calls["time_s"] = np.random.default_rng(1).random(1000).astype(np.float32)
-    some = Job(1, (), ("MPI_Send",), (Site("", 0),), (), (Region(""),))
+    some = JobProfile(1, (), ("MPI_Send",), (Site("", 0),), (), (Region(""),))
     data = write_container(replace(some, calls=calls))
     assert 3000 < len(data) < 6000

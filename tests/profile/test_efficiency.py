@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octant.profile.efficiency import efficiency, job_totals, rank_totals
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from profile_jobs import MadeProfile
 
 
-def job_of(elapsed: list[float], mpi: list[float], threads: list[int] | None = None) -> Job:
+def job_of(elapsed: list[float], mpi: list[float], threads: list[int] | None = None) -> JobProfile:
     """Return a job whose ranks have these times."""
     made = MadeProfile(len(elapsed))
     job = made.job()

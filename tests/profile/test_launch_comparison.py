@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.profile.launch_comparison import compare_launches
 from profile_jobs import MadeProfile
 
 
-def launch(time_s: float, sends: int = 10, tests: int = 5, size: int = 100) -> Job:
+def launch(time_s: float, sends: int = 10, tests: int = 5, size: int = 100) -> JobProfile:
     made = MadeProfile(2)
     made.add(0, "MPI_Send", sends, size, time_s)
     made.add(1, "MPI_Recv", sends, size, time_s)

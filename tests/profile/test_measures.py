@@ -7,7 +7,7 @@ import pytest
 from octant.analysis.program import program_workload
 from octant.analysis.reduce import measure
 from octant.profile import layout, measures
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.profile.merge import merge
 from octant.record import FORMAT, Point
 from octant.record.lines import Reader
@@ -16,7 +16,7 @@ from octant.request import Request, Shape, Subject
 from profile_files import Call, MadeProcess, exchange, write_files
 
 
-def values(job: Job) -> dict[str, float]:
+def values(job: JobProfile) -> dict[str, float]:
     return {one.name: one.value for one in measures.results(job)}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from octant.profile import layout
-from octant.profile.job import PUT, RECEIVED, SENT, Job, Region, Site
+from octant.profile.job import PUT, RECEIVED, SENT, JobProfile, Region, Site
 from octant.profile.merge import merge
 from profile_files import (
     MODULE_AT,
@@ -22,7 +22,7 @@ from profile_files import (
 )
 
 
-def table(job: Job) -> list[tuple[object, ...]]:
+def table(job: JobProfile) -> list[tuple[object, ...]]:
     """Return the calls of a job by names instead of numbers."""
     return sorted(
         (

@@ -16,7 +16,7 @@ from octant.profile.job import SENT
 from octant.store import Store
 
 if TYPE_CHECKING:
-    from conftest import Octant
+    from paths import Octant
 
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
 COUNT = re.compile(r"^rank (\d+) (MPI_\w+) +(\d+) calls +(\d+) messages +(\d+) bytes$", re.MULTILINE)

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from octant.profile.job import CALLS, REGION_TIMES, Communicator, Job, Process, Region, Site
+from octant.profile.job import CALLS, REGION_TIMES, Communicator, JobProfile, ProcessProfile, Region, Site
 from octant.profile.named_values import read_name, value_of
 
 REGIONS = (("app", -1), ("step", 0), ("solve", 1), ("solve", 0), ("step", 2), ("open", 0))
 
 
-def _process(rank: int) -> Process:
-    return Process(rank, "host", 100 + rank, "finalized", 2.0, 1, 0.5, 0.0, 0.0)
+def _process(rank: int) -> ProcessProfile:
+    return ProcessProfile(rank, "host", 100 + rank, "finalized", 2.0, 1, 0.5, 0.0, 0.0)
 
 
-def _job() -> Job:
+def _job() -> JobProfile:
     """Two ranks: Isend from two sites, Barrier, and nested regions with one name at two places."""
     rows = [  # rank, thread, call, site, communicator, region, bucket, calls, bytes, times
         (0, 0, 0, 0, 0, 1, 4, 10, 80, 0.1, 0, 0, 0, 0),
@@ -26,7 +26,7 @@ def _job() -> Job:
         (1, 0, 1, 1, 0, 0, 0, 4, 0, 0.6, 0, 0, 0, 0),
     ]
     times = [(0, 1, 3, 1.0, 0.1), (1, 1, 3, 1.5, 0.1), (1, 2, 1, 0.25, 0.0), (0, 3, 1, 0.5, 0.0), (1, 5, 0, 0.0, 0.0)]
-    return Job(
+    return JobProfile(
         ranks=2,
         processes=(_process(0), _process(1)),
         call_names=("MPI_Isend", "MPI_Barrier"),

@@ -1,4 +1,4 @@
-"""Process files that are truncated, torn or written by an attacker."""
+"""ProcessProfile files that are truncated, torn or written by an attacker."""
 
 import random
 from pathlib import Path

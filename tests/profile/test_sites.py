@@ -11,7 +11,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from octant.launch.symbols import SourcePlace, build_id_of, look_up, parse_places
-from octant.profile.job import Job, Region, Site
+from octant.profile.job import JobProfile, Region, Site
 from octant.profile.sites import SymbolSource, resolve_sites
 
 SOURCE = """#include <stdio.h>
@@ -51,8 +51,8 @@ def return_address(program: Path) -> int:
     return int(lines[call + 1].split(":")[0], 16)
 
 
-def job_of(*sites: Site) -> Job:
-    return Job(1, (), (), sites, (), (Region(""),))
+def job_of(*sites: Site) -> JobProfile:
+    return JobProfile(1, (), (), sites, (), (Region(""),))
 
 
 def test_a_call_site_is_the_innermost_function_and_line(program: Path) -> None:

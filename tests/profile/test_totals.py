@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octant.profile.categories import SYNCHRONISING, category_of, sends_data, transfers_data
-from octant.profile.job import Communicator, Job, Process
+from octant.profile.job import Communicator, JobProfile, ProcessProfile
 from octant.profile.results import CallTotals
 from octant.profile.totals import (
     RankAxis,
@@ -26,7 +26,7 @@ NAMES = ("MPI_Send", "MPI_Irecv", "MPI_Wait", "MPI_Allreduce", "MPI_Barrier", "M
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> Job:
+def jobs(draw: st.DrawFn) -> JobProfile:
     """Return jobs with arbitrary calls of up to five ranks."""
     made = MadeProfile(draw(st.integers(1, 5)))
     made.communicators = [Communicator("MPI_COMM_WORLD", made.ranks), Communicator("half", 2), Communicator("other", 2)]
@@ -49,7 +49,7 @@ def jobs(draw: st.DrawFn) -> Job:
 
 @settings(max_examples=30)
 @given(jobs())
-def test_every_table_has_all_calls_bytes_and_times(job: Job) -> None:
+def test_every_table_has_all_calls_bytes_and_times(job: JobProfile) -> None:
     tables = (call_totals(job), site_totals(job), communicator_totals(job))
     for rows in (*tables, communicator_size_totals(tables[2])):
         assert sum(one.calls for one in rows) == job.calls["calls"].sum()
@@ -59,7 +59,7 @@ def test_every_table_has_all_calls_bytes_and_times(job: Job) -> None:
 
 @settings(max_examples=30)
 @given(jobs())
-def test_shares_of_a_table_add_up_to_one(job: Job) -> None:
+def test_shares_of_a_table_add_up_to_one(job: JobProfile) -> None:
     expected = 1.0 if job.calls["time_s"].sum() > 0 else 0.0
     for rows in (call_totals(job), site_totals(job), communicator_totals(job)):
         assert np.isclose(sum(one.share for one in rows), expected)
@@ -67,7 +67,7 @@ def test_shares_of_a_table_add_up_to_one(job: Job) -> None:
 
 @settings(max_examples=30)
 @given(jobs())
-def test_a_rank_spread_has_the_sum_of_its_table_row(job: Job) -> None:
+def test_a_rank_spread_has_the_sum_of_its_table_row(job: JobProfile) -> None:
     for call in call_totals(job):
         assert np.isclose(call.of_ranks.mean * len(job.processes), call.time_s)
         assert call.of_ranks.minimum <= call.of_ranks.mean * (1 + 1e-12)
@@ -82,7 +82,7 @@ def test_a_rank_spread_has_the_sum_of_its_table_row(job: Job) -> None:
 
 @settings(max_examples=30)
 @given(jobs())
-def test_tables_are_ordered_by_time(job: Job) -> None:
+def test_tables_are_ordered_by_time(job: JobProfile) -> None:
     for rows in (call_totals(job), site_totals(job), communicator_totals(job)):
         times = [one.time_s for one in rows]
         assert times == sorted(times, reverse=True)
@@ -90,7 +90,7 @@ def test_tables_are_ordered_by_time(job: Job) -> None:
 
 @settings(max_examples=30)
 @given(jobs())
-def test_sizes_have_all_calls_with_data_in_buckets_that_contain_their_mean(job: Job) -> None:
+def test_sizes_have_all_calls_with_data_in_buckets_that_contain_their_mean(job: JobProfile) -> None:
     rows = data_rows(job)
     found = size_distribution(rows)
     assert sum(one.calls for one in found.buckets) == rows["calls"].sum()
@@ -106,7 +106,7 @@ def test_sizes_have_all_calls_with_data_in_buckets_that_contain_their_mean(job: 
 
 @settings(max_examples=30)
 @given(jobs())
-def test_overlap_is_the_part_of_the_flight_that_was_not_waited_for(job: Job) -> None:
+def test_overlap_is_the_part_of_the_flight_that_was_not_waited_for(job: JobProfile) -> None:
     found = site_overlaps(job)
     started = job.calls[job.calls["in_flight_s"] > 0]
     assert np.isclose(sum(one.in_flight_s for one in found), started["in_flight_s"].sum())
@@ -143,7 +143,7 @@ def test_a_rank_without_a_call_counts_as_zero_and_a_missing_rank_does_not() -> N
     whole = made.job()
     (row,) = call_totals(whole)
     assert (row.of_ranks.mean, row.of_ranks.maximum, row.of_ranks.rank_of_maximum) == (1.5, 6.0, 2)
-    present: tuple[Process, ...] = whole.processes[1:3]
+    present: tuple[ProcessProfile, ...] = whole.processes[1:3]
     (row,) = call_totals(made.job(processes=present, missing=(0, 3)))
     assert row.of_ranks.mean == 3.0
 

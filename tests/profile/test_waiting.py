@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from octant.profile.job import Communicator, Job
+from octant.profile.job import Communicator, JobProfile
 from octant.profile.waiting import LEAST_GAP, assigned_seconds, collective_waits
 from profile_jobs import MadeProfile
 
 TRANSFER_S = 1e-5
 
 
-def made_job(entries: np.ndarray, name: str = "MPI_Allreduce") -> Job:
+def made_job(entries: np.ndarray, name: str = "MPI_Allreduce") -> JobProfile:
     """Return the profile of a collective with these times of entry, of shape (calls, ranks)."""
     ranks = entries.shape[1]
     times = (entries.max(axis=1, keepdims=True) - entries + TRANSFER_S).sum(axis=0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mpi_libraries import MpiLibrary
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from truth_programs import (
     BINDINGS,
     PROGRAMS,
@@ -37,16 +37,16 @@ class Profiles:
     def __init__(self, programs: TruthPrograms, profiler: Path, folder: Path) -> None:
         """Keep what runs need."""
         self._programs, self._profiler, self._folder = programs, profiler, folder
-        self._read: dict[tuple[str, ...], tuple[Job, Truth]] = {}
+        self._read: dict[tuple[str, ...], tuple[JobProfile, Truth]] = {}
 
-    def __call__(self, library: MpiLibrary, source: str, binding: str = "") -> tuple[Job, Truth]:
+    def __call__(self, library: MpiLibrary, source: str, binding: str = "") -> tuple[JobProfile, Truth]:
         """Run the program if it has not run, and return its profile and what it knows."""
         key = (library.name, source, binding)
         if key not in self._read:
             self._read[key] = self._run(library, source, binding)
         return self._read[key]
 
-    def _run(self, library: MpiLibrary, source: str, binding: str) -> tuple[Job, Truth]:
+    def _run(self, library: MpiLibrary, source: str, binding: str) -> tuple[JobProfile, Truth]:
         if source.endswith(".py"):
             words: list[str | Path] = [sys.executable, PROGRAMS / source]
         else:
@@ -69,7 +69,7 @@ def profile(programs: TruthPrograms, profiler: Path, tmp_path_factory: pytest.Te
     return Profiles(programs, profiler, tmp_path_factory.mktemp("profiles"))
 
 
-def compare(job: Job, truth: Truth, *fields: str) -> list[str]:
+def compare(job: JobProfile, truth: Truth, *fields: str) -> list[str]:
     """Describe differences in calls and bytes."""
     expected, found = truth.calls(*fields), recorded(job, *fields)
     return [
@@ -78,7 +78,7 @@ def compare(job: Job, truth: Truth, *fields: str) -> list[str]:
     ]
 
 
-def compare_whole(job: Job, library: MpiLibrary, ranks: int = 2) -> None:
+def compare_whole(job: JobProfile, library: MpiLibrary, ranks: int = 2) -> None:
     """Nothing was lost, and every rank is complete."""
     assert job.ranks == ranks
     assert [process.rank for process in job.processes] == list(range(ranks))

@@ -15,7 +15,7 @@ from octant.failure import Exit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from conftest import Octant
+    from paths import Octant
 
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
 COUNT = re.compile(r"^(rank \d+ )?(MPI_\w+) +(\d+) calls +(\d+) messages +(\d+) bytes$", re.MULTILINE)

@@ -14,8 +14,8 @@ from octant.profile.job import (
     REGION_TIMES,
     SENT,
     Communicator,
-    Job,
-    Process,
+    JobProfile,
+    ProcessProfile,
     Region,
     Site,
 )
@@ -50,7 +50,7 @@ def bucket_of(size: int) -> int:
     return size.bit_length()
 
 
-def made_job(ranks: int = 8, slow: int = 3, scale: float = 1.0) -> Job:
+def made_job(ranks: int = 8, slow: int = 3, scale: float = 1.0) -> JobProfile:
     """Return a program of halo exchanges whose rank `slow` arrives last in the Allreduce of every step."""
     calls, peers, times, processes = [], [], [], []
     for rank in range(ranks):
@@ -81,7 +81,7 @@ def made_job(ranks: int = 8, slow: int = 3, scale: float = 1.0) -> Job:
             (rank, 3, 10, 0.45 * scale, mine[7][9]),
         ]
         processes.append(
-            Process(
+            ProcessProfile(
                 rank,
                 f"node{rank // 4:02d}",
                 4000 + rank,
@@ -97,7 +97,7 @@ def made_job(ranks: int = 8, slow: int = 3, scale: float = 1.0) -> Job:
                 context_switches=120 + rank,
             )
         )
-    return Job(
+    return JobProfile(
         ranks, tuple(processes), NAMES, SITES, COMMUNICATORS, REGIONS, np.array(calls, CALLS), np.array(peers, PEERS),
         np.array(times, REGION_TIMES), "Open MPI v4.1.4", "Open MPI", "./solver",
     )  # fmt: skip
@@ -112,7 +112,7 @@ def _row(
     )  # fmt: skip
 
 
-def single_rank() -> Job:
+def single_rank() -> JobProfile:
     """Return a program of one rank that sends no message."""
     job = made_job(1, slow=0)
     return replace(
@@ -121,7 +121,7 @@ def single_rank() -> Job:
     )  # fmt: skip
 
 
-def no_calls() -> Job:
+def no_calls() -> JobProfile:
     """Return a program that started MPI and called nothing else."""
     job = made_job(2)
     return replace(
@@ -130,12 +130,14 @@ def no_calls() -> Job:
     )  # fmt: skip
 
 
-def empty() -> Job:
+def empty() -> JobProfile:
     """Return a launch without the table of any rank."""
-    return Job(4, (), (), (), (), (Region(""),), missing=(0, 1, 2, 3), problems=("no file of a process was found",))
+    return JobProfile(
+        4, (), (), (), (), (Region(""),), missing=(0, 1, 2, 3), problems=("no file of a process was found",)
+    )
 
 
-def counts_only() -> Job:
+def counts_only() -> JobProfile:
     """Return the same program, of which calls were only counted."""
     job = made_job()
     calls = job.calls.copy()
@@ -147,7 +149,7 @@ def counts_only() -> Job:
     return replace(job, calls=calls, region_times=times, processes=processes)
 
 
-def killed(missing: Sequence[int] = (5, 6)) -> Job:
+def killed(missing: Sequence[int] = (5, 6)) -> JobProfile:
     """Return a program that was killed; the tables of some ranks are missing, others lost entries."""
     job = made_job()
     kept = tuple(
@@ -167,7 +169,7 @@ def killed(missing: Sequence[int] = (5, 6)) -> Job:
 HOSTILE = "\x1b[31mred\x07</td><script>alert('x')</script>\n\u202egnp.exe & | \t{{ 7 * 7 }}"
 
 
-def hostile() -> Job:
+def hostile() -> JobProfile:
     """Return a program whose names are attacks on terminals and pages."""
     job = made_job()
     sites = tuple(replace(one, function=HOSTILE, file=f"/src/{HOSTILE}.c", module=HOSTILE) for one in SITES)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, Job, Process, Region, Site
+from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, JobProfile, ProcessProfile, Region, Site
 
 WORLD = Communicator("MPI_COMM_WORLD", 4)
 
@@ -50,7 +50,7 @@ class MadeProfile:
             )
         )  # fmt: skip
 
-    def job(self, **changed: object) -> Job:
+    def job(self, **changed: object) -> JobProfile:
         """Return the job; its processes have the time of their calls.
 
         Args:
@@ -67,13 +67,13 @@ class MadeProfile:
             "peers": np.array(self.peers, PEERS), "region_times": np.array(self.region_times, REGION_TIMES),
             **changed,
         }  # fmt: skip
-        return Job(**values)  # type: ignore[arg-type]
+        return JobProfile(**values)  # type: ignore[arg-type]
 
-    def process(self, rank: int, calls: np.ndarray) -> Process:
+    def process(self, rank: int, calls: np.ndarray) -> ProcessProfile:
         """Return the process of one rank."""
         own = calls[calls["rank"] == rank]
         threads = max(1, len(np.unique(own["thread"])))
-        return Process(
+        return ProcessProfile(
             rank, f"host{rank // 8}", 100 + rank, "finalized", self.elapsed_s, threads, float(own["time_s"].sum()),
             1e-8 * float(own["calls"].sum()), 1.5e-8, peak_memory_bytes=(rank + 1) << 20, user_s=8.0, system_s=1.0,
             context_switches=10 * rank,

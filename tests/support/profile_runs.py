@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fake_run import fake_run, lane, machine, point, there_and_back, write_run
 from octant.profile.container import write_container
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.record import Point, RankResources
 from octant.record.writer import seal
 from octant.store import Store, StoredRun
@@ -19,7 +19,7 @@ from program_run import Seen, launches, request_of, stored_program
 LENGTHS = (0, 8, 64, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144, 1 << 20)
 
 
-def store_profiles(root: Path, jobs: Sequence[Job]) -> StoredRun:
+def store_profiles(root: Path, jobs: Sequence[JobProfile]) -> StoredRun:
     """Return a stored run of a program in which each launch has one of these profiles."""
     request = request_of(("./solve", "-n", "4"), ranks=jobs[0].ranks)
     run = stored_program(root, request, [launches(Seen(), len(jobs))], on=machine())
@@ -36,7 +36,7 @@ def store_profiles(root: Path, jobs: Sequence[Job]) -> StoredRun:
     return Store(root).read(run.id)
 
 
-def _store_file(run: StoredRun, launch: str, job: Job) -> dict[str, object]:
+def _store_file(run: StoredRun, launch: str, job: JobProfile) -> dict[str, object]:
     content = write_container(job)
     stored = f"{launch}.{'0' * 16}/0.0.profile"
     path = run.folder / "files" / stored

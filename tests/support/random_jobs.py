@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from made_jobs import HOSTILE, NAMES
-from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, Job, Process, Region, Site
+from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, JobProfile, ProcessProfile, Region, Site
 
 _TIMES = st.sampled_from([0.0, 1e-9, 3.3e-6, 0.0123, 1.0, 59.9996, 12345.678]) | st.floats(0, 1e5).map(
     lambda x: round(x, 9)
@@ -22,9 +22,9 @@ def _sites(draw: st.DrawFn) -> Site:
 
 
 @st.composite
-def _processes(draw: st.DrawFn, rank: int) -> Process:
+def _processes(draw: st.DrawFn, rank: int) -> ProcessProfile:
     unknown: Callable[[st.SearchStrategy[Any]], st.SearchStrategy[Any]] = lambda some: st.none() | some  # noqa: E731
-    return Process(
+    return ProcessProfile(
         rank, draw(TEXTS), 100 + rank, draw(st.sampled_from(["running", "finalized", "exited"])), draw(_TIMES),
         draw(st.integers(1, 4)), draw(_TIMES), draw(_TIMES), 1e-8, draw(_COUNTS), draw(_COUNTS),
         draw(unknown(_COUNTS)), draw(unknown(_TIMES)), draw(unknown(_TIMES)), draw(unknown(_COUNTS)),
@@ -33,7 +33,7 @@ def _processes(draw: st.DrawFn, rank: int) -> Process:
 
 
 @st.composite
-def random_jobs(draw: st.DrawFn) -> Job:
+def random_jobs(draw: st.DrawFn) -> JobProfile:
     """Return a profile whose parts fit to each other."""
     ranks = draw(st.integers(1, 5))
     present = draw(st.lists(st.integers(0, ranks - 1), unique=True, max_size=ranks).map(sorted))
@@ -60,7 +60,7 @@ def random_jobs(draw: st.DrawFn) -> Job:
         for _ in range(draw(st.integers(0, 6)) if present else 0)
     ]  # fmt: skip
     times = [(rank, region, 1, draw(_TIMES), draw(_TIMES)) for rank in present for region in range(len(regions))]
-    return Job(
+    return JobProfile(
         ranks, tuple(draw(_processes(rank)) for rank in present), NAMES, tuple(sites), tuple(communicators),
         tuple(regions), np.array(calls, CALLS), np.array(peers, PEERS), np.array(times, REGION_TIMES), draw(TEXTS),
         "standard", draw(TEXTS), tuple(sorted({*range(ranks)} - {*present})), tuple(draw(st.lists(TEXTS, max_size=2))),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mpi_libraries import MpiLibrary, clean_environment
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.profile.merge import merge
 from octant.profile.sites import resolve_sites
 from paths import ROOT
@@ -19,7 +19,7 @@ PROGRAMS = ROOT / "tests" / "profiler" / "programs"
 BINDINGS = ("MPIF", "USE_MPI", "USE_F08")
 """Fortran bindings, as macros of `fortran.F90`."""
 KINDS = ("sent", "received", "put", "got")
-"""Kinds of messages, by the number in `Job.peers`."""
+"""Kinds of messages, by the number in `JobProfile.peers`."""
 
 Calls = Counter[tuple[Any, ...]]
 
@@ -88,7 +88,7 @@ class ProgramRun:
         """What the user sees."""
         return self.code, self.stdout, self.stderr
 
-    def job(self) -> Job:
+    def job(self) -> JobProfile:
         """Return the profile."""
         return resolve_sites(merge(path for path in self.profile.iterdir() if path.is_file()))
 
@@ -176,7 +176,7 @@ class Truth:
         return messages, +amounts
 
 
-def read_truth(run: ProgramRun, job: Job) -> Truth:
+def read_truth(run: ProgramRun, job: JobProfile) -> Truth:
     """Return what the processes wrote."""
     rank_of = {str(process.pid): process.rank for process in job.processes}
     rows = []
@@ -186,11 +186,11 @@ def read_truth(run: ProgramRun, job: Job) -> Truth:
     return Truth(tuple(rows))
 
 
-_RECORDED: dict[tuple[int, tuple[str, ...]], tuple[Job, tuple[Calls, Calls]]] = {}
+_RECORDED: dict[tuple[int, tuple[str, ...]], tuple[JobProfile, tuple[Calls, Calls]]] = {}
 """By the identity of the job, which is kept so that it stays its own."""
 
 
-def recorded(job: Job, *fields: str) -> tuple[Calls, Calls]:
+def recorded(job: JobProfile, *fields: str) -> tuple[Calls, Calls]:
     """Return calls and bytes of a profile by rank, name of the call and these fields."""
     key = (id(job), fields)
     if key not in _RECORDED:
@@ -199,7 +199,7 @@ def recorded(job: Job, *fields: str) -> tuple[Calls, Calls]:
     return calls.copy(), amounts.copy()
 
 
-def _count(job: Job, fields: Sequence[str]) -> tuple[Calls, Calls]:
+def _count(job: JobProfile, fields: Sequence[str]) -> tuple[Calls, Calls]:
     calls: Calls = Counter()
     amounts: Calls = Counter()
     for row in job.calls:
@@ -218,7 +218,7 @@ def _count(job: Job, fields: Sequence[str]) -> tuple[Calls, Calls]:
     return calls, +amounts
 
 
-def recorded_peers(job: Job) -> tuple[Calls, Calls]:
+def recorded_peers(job: JobProfile) -> tuple[Calls, Calls]:
     """Return messages and bytes of a profile by rank, peer and kind."""
     messages: Calls = Counter()
     amounts: Calls = Counter()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from octant.analysis.figures import Figure
     from octant.analysis.segments import Segment
     from octant.analysis.summary import Summary
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
     from octant.store import StoredRun
 
 MAX_RUNS = 50
@@ -46,7 +46,7 @@ def message_of(summary: Summary, figure: Figure, link: str = "") -> Traffic | No
     return traffic if isinstance(traffic, Traffic) and traffic.is_message and figure.metric.unit == "s" else None
 
 
-def find_curve(run: StoredRun, job: Job) -> MessageCurve | NoCurve:
+def find_curve(run: StoredRun, job: JobProfile) -> MessageCurve | NoCurve:
     """Return the newest curve of the machine of a run with the MPI library of a profile, or why there is none.
 
     A profile of ranks on several hosts needs a curve between hosts.

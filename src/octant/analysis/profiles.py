@@ -17,7 +17,7 @@ from octant.store.kept import read_kept
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
     from octant.profile.results import Analysis
     from octant.record import KeptFile, RankResources
     from octant.store import StoredRun
@@ -55,7 +55,7 @@ def profiled_launches(run: StoredRun) -> tuple[ProfiledLaunch, ...]:
     return (*failed, *good)
 
 
-def read_profile(run: StoredRun, launch: ProfiledLaunch) -> Job:
+def read_profile(run: StoredRun, launch: ProfiledLaunch) -> JobProfile:
     """Return the profile of a launch.
 
     Raises:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octant.cli._program import ProgramWords
     from octant.launch import Planned
     from octant.launch.program import ProgramEnd
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
     from octant.profile.results import Analysis
     from octant.program import ProgramProfile
     from octant.request import Request
@@ -248,7 +248,7 @@ def _columns(stream: TextIO) -> int:
     return max(LEAST_COLUMNS, screen_columns(USUAL_COLUMNS, stream))
 
 
-def _write_classic(job: Job, folder: Path) -> None:
+def _write_classic(job: JobProfile, folder: Path) -> None:
     """Write files in the format of mpitrace, for the ranks that its variables select."""
     import os
 

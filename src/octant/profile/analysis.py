@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from octant.profile.excess import MessageCurve, NoCurve
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
     from octant.profile.results import CollectiveWait, JobTotals, SiteTotals
 
 __all__ = ["Analysis", "analyse"]
 
 
 def analyse(
-    job: Job,
-    others: Sequence[Job] = (),
+    job: JobProfile,
+    others: Sequence[JobProfile] = (),
     curve: MessageCurve | NoCurve | None = None,
     hardware_threads: Mapping[str, int] | None = None,
 ) -> Analysis:

@@ -18,7 +18,7 @@ from octant.profile.totals import groups
 
 if TYPE_CHECKING:
     from octant.profile.categories import Category
-    from octant.profile.job import Job, Process
+    from octant.profile.job import JobProfile, ProcessProfile
 
 ALL_TASKS, TASK_LIST = "SAVE_ALL_TASKS", "SAVE_LIST"
 _LINE = "-" * 68
@@ -31,7 +31,7 @@ _YES = frozenset({"yes", "y", "true", "1", "on"})
 _Row = tuple[int, float, float]  # calls, mean bytes, seconds
 
 
-def write_classic(job: Job, folder: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+def write_classic(job: JobProfile, folder: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Write the files of the ranks that the variables select, and return their paths.
 
     Args:
@@ -83,11 +83,11 @@ def selected_ranks(environ: Mapping[str, str], ranks: Sequence[int], usual: set[
     return set(map(int, words))
 
 
-def rank_text(job: Job, process: Process, calls: np.ndarray, role: str) -> str:
+def rank_text(job: JobProfile, process: ProcessProfile, calls: np.ndarray, role: str) -> str:
     """Return the tables of one rank.
 
     Args:
-        calls: rows of `Job.calls` of this rank.
+        calls: rows of `JobProfile.calls` of this rank.
         role: "minimum", "median" or "maximum", if the rank has that time in MPI; else "".
     """
     totals = {_plain(job.call_names[call]): _row(rows) for (call,), rows in groups(calls, "call")}
@@ -124,7 +124,7 @@ def rank_text(job: Job, process: Process, calls: np.ndarray, role: str) -> str:
     return "\n".join([*lines, _LINE, ""])
 
 
-def all_ranks_text(ordered: Sequence[Process]) -> str:
+def all_ranks_text(ordered: Sequence[ProcessProfile]) -> str:
     """Return the summary of all ranks, which are in the order of their time in MPI."""
     chosen = {"minimum": ordered[0], "median": ordered[len(ordered) // 2], "maximum": ordered[-1]}
     lines = ["", "Communication summary for all tasks:", ""]

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from octant.failure import Exit, Refusal
-from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, Job, Process, Region, Site
+from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, JobProfile, ProcessProfile, Region, Site
 from octant.profile.process_file import MAX_AMOUNT, MAX_RANKS
 
 MAGIC = b"octant profile 1\n"
@@ -106,11 +106,11 @@ class _DamageError(ValueError):
     """What is wrong with a file."""
 
 
-def write_container(job: Job) -> bytes:
+def write_container(job: JobProfile) -> bytes:
     """Return a profile as the content of a file."""
     tables = _Tables(
         job.ranks,
-        [_Process(*(getattr(one, each.name) for each in fields(Process))) for one in job.processes],
+        [_Process(*(getattr(one, each.name) for each in fields(ProcessProfile))) for one in job.processes],
         list(job.call_names),
         [_Site(one.module, one.offset, one.function, one.file, one.line, one.build_id) for one in job.sites],
         [_Communicator(one.name, one.size, one.kind) for one in job.communicators],
@@ -155,7 +155,7 @@ def _narrowed(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values)  # not a number
 
 
-def read_container(data: bytes) -> Job:
+def read_container(data: bytes) -> JobProfile:
     """Return the profile in the content of a file.
 
     Raises:
@@ -168,7 +168,7 @@ def read_container(data: bytes) -> Job:
         raise Refusal(text, Exit.WRONG_WORD) from error
 
 
-def _read(data: bytes) -> Job:
+def _read(data: bytes) -> JobProfile:
     if not data.startswith(MAGIC):
         if data.startswith(MAGIC[:-2]):
             raise _DamageError("it has a later version")
@@ -185,9 +185,11 @@ def _read(data: bytes) -> Job:
     _check_tables(tables)
     _check_calls(arrays["calls"], tables)
     _check_others(arrays["peers"], arrays["region_times"], tables)
-    return Job(
+    return JobProfile(
         tables.ranks,
-        tuple(Process(*(getattr(one, each.name) for each in fields(Process))) for one in tables.processes),
+        tuple(
+            ProcessProfile(*(getattr(one, each.name) for each in fields(ProcessProfile))) for one in tables.processes
+        ),
         tuple(tables.call_names),
         tuple(Site(one.module, one.offset, one.function, one.file, one.line, one.build_id) for one in tables.sites),
         tuple(Communicator(one.name, one.size, one.kind) for one in tables.communicators),

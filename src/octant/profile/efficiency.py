@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from octant.profile.job import Job, Process
+    from octant.profile.job import JobProfile, ProcessProfile
 
 
-def thread_seconds(processes: Iterable[Process]) -> float:
+def thread_seconds(processes: Iterable[ProcessProfile]) -> float:
     """Return threads × elapsed time of these processes."""
     return sum(max(1, one.threads) * one.elapsed_s for one in processes)
 
 
-def rank_totals(job: Job) -> tuple[RankTotals, ...]:
+def rank_totals(job: JobProfile) -> tuple[RankTotals, ...]:
     """Return the totals of each rank that has a table, by rank."""
     axis = RankAxis.of(job)
     calls = axis.sums(job.calls["rank"], job.calls["calls"])
     sending = [number for number, name in enumerate(job.call_names) if sends_data(name)]
     sent = job.calls[np.isin(job.calls["call"], sending)]
     size = axis.sums(sent["rank"], sent["bytes"])
-    of_rank: dict[int, list[Process]] = {}
+    of_rank: dict[int, list[ProcessProfile]] = {}
     for one in job.processes:
         of_rank.setdefault(one.rank, []).append(one)
     counted = is_counts_only(job)
@@ -47,7 +47,7 @@ def rank_totals(job: Job) -> tuple[RankTotals, ...]:
     )
 
 
-def _rank_totals(processes: Sequence[Process], calls: int, size: int, counted: bool) -> RankTotals:
+def _rank_totals(processes: Sequence[ProcessProfile], calls: int, size: int, counted: bool) -> RankTotals:
     """Return the totals of the processes of one rank; usually there is one."""
     first, whole = processes[0], thread_seconds(processes)
     mpi_s = sum(one.mpi_s for one in processes)
@@ -69,7 +69,7 @@ def _rank_totals(processes: Sequence[Process], calls: int, size: int, counted: b
     )
 
 
-def job_totals(job: Job, ranks: Sequence[RankTotals]) -> JobTotals:
+def job_totals(job: JobProfile, ranks: Sequence[RankTotals]) -> JobTotals:
     """Return the totals of all ranks."""
     whole, mpi_s = thread_seconds(job.processes), mpi_seconds(job)
     shares = [(one.rank, one.mpi_share) for one in ranks if one.mpi_share is not None]
@@ -89,7 +89,7 @@ def job_totals(job: Job, ranks: Sequence[RankTotals]) -> JobTotals:
     )
 
 
-def efficiency(job: Job) -> ParallelEfficiency | None:
+def efficiency(job: JobProfile) -> ParallelEfficiency | None:
     """Return the factors of the parallel efficiency; `None` without times."""
     axis = RankAxis.of(job)
     ranks = [one.rank for one in job.processes]

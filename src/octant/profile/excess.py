@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from octant.network.message_times import MessageTimes
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 _MESSAGES = {"send": 1, "receive": 1, "exchange": 2}
 """Expected number of message times of one call."""
@@ -72,7 +72,7 @@ def curve_command(hosts: Iterable[str] = ()) -> str:
     return shlex.join(words) if name else ""
 
 
-def excess_time(job: Job, curve: MessageCurve | NoCurve | None) -> ExcessTime:
+def excess_time(job: JobProfile, curve: MessageCurve | NoCurve | None) -> ExcessTime:
     """Return the excess of sends and receives of each size, or the reason why there is none."""
     hosts = {one.host for one in job.processes}
     if is_counts_only(job):
@@ -104,7 +104,7 @@ def excess_time(job: Job, curve: MessageCurve | NoCurve | None) -> ExcessTime:
     )
 
 
-def _row(job: Job, parts: Mapping[int, int], rows: np.ndarray, curve: MessageCurve) -> ExcessRow:
+def _row(job: JobProfile, parts: Mapping[int, int], rows: np.ndarray, curve: MessageCurve) -> ExcessRow:
     """Return the excess of the calls of one bucket."""
     first, last = bucket_limits(int(rows["bucket"][0]))
     time_s, expected, calls = time_with_waiting(rows), _expected(parts, rows, curve), int(rows["calls"].sum())
@@ -122,7 +122,7 @@ def _row(job: Job, parts: Mapping[int, int], rows: np.ndarray, curve: MessageCur
 
 
 def _call(
-    job: Job, parts: Mapping[int, int], rows: np.ndarray, shares: Mapping[int, float], curve: MessageCurve
+    job: JobProfile, parts: Mapping[int, int], rows: np.ndarray, shares: Mapping[int, float], curve: MessageCurve
 ) -> ExcessCall:
     """Return the excess of one function: of each size, the share that the function has of the time."""
     excess = sum(shares[key[0]] * time_with_waiting(part) for key, part in groups(rows, "bucket"))

@@ -11,10 +11,10 @@ CALLS = np.dtype(
     [
         ("rank", "<i4"),
         ("thread", "<i4"),  # number of the table, from 0 in each rank
-        ("call", "<i4"),  # index of `Job.call_names`
-        ("site", "<i4"),  # index of `Job.sites`
-        ("communicator", "<i4"),  # index of `Job.communicators`
-        ("region", "<i4"),  # index of `Job.regions`
+        ("call", "<i4"),  # index of `JobProfile.call_names`
+        ("site", "<i4"),  # index of `JobProfile.sites`
+        ("communicator", "<i4"),  # index of `JobProfile.communicators`
+        ("region", "<i4"),  # index of `JobProfile.regions`
         ("bucket", "<i4"),  # 0: no bytes; b: 2^(b-1) <= bytes < 2^b, of one call
         ("calls", "<i8"),
         ("bytes", "<i8"),
@@ -25,16 +25,16 @@ CALLS = np.dtype(
         ("max_s", "<f8"),
     ]
 )
-"""Element of `Job.calls`: calls of one rank and thread with the same call, site, communicator, region and size."""
+"""Element of `calls`: calls of one rank and thread with the same call, site, communicator, region and size."""
 
 PEERS = np.dtype([("rank", "<i4"), ("peer", "<i4"), ("kind", "<i4"), ("messages", "<i8"), ("bytes", "<i8")])
-"""Element of `Job.peers`: messages between two ranks of MPI_COMM_WORLD. Peer -1: further peers of a full table."""
+"""Element of `peers`: messages between two ranks of MPI_COMM_WORLD. Peer -1: further peers of a full table."""
 
 SENT, RECEIVED, PUT, GOT = range(4)
 """Kinds of `PEERS`."""
 
 REGION_TIMES = np.dtype([("rank", "<i4"), ("region", "<i4"), ("visits", "<i8"), ("time_s", "<f8"), ("mpi_s", "<f8")])
-"""Element of `Job.region_times`: time of a rank in a region, nested regions included, and the part inside MPI."""
+"""Element of `region_times`: time of a rank in a region, nested regions included, and the part inside MPI."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Process:
+class ProcessProfile:
     """One process that called MPI. A value of `None` is not known."""
 
     rank: int
@@ -99,11 +99,11 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Job:
+class JobProfile:
     """The profile of one launch."""
 
     ranks: int  # of MPI_COMM_WORLD
-    processes: tuple[Process, ...]  # by rank
+    processes: tuple[ProcessProfile, ...]  # by rank
     call_names: tuple[str, ...]  # "MPI_Send"
     sites: tuple[Site, ...]
     communicators: tuple[Communicator, ...]

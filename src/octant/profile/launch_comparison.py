@@ -14,7 +14,7 @@ from octant.stats import Interval, Period, median_over_launches
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 MAX_CALLS = 8
 """Maximum number of functions whose times are compared."""
@@ -23,14 +23,14 @@ LEAST_LAUNCHES = 3
 _NO_PERIOD = Period(datetime.fromtimestamp(0, UTC), datetime.fromtimestamp(0, UTC))
 
 
-def compare_launches(jobs: Sequence[Job]) -> LaunchComparison:
+def compare_launches(jobs: Sequence[JobProfile]) -> LaunchComparison:
     """Return the times of all launches, and the functions whose numbers of calls or bytes differ."""
     if len(jobs) < 2:
         return LaunchComparison(len(jobs))
     return LaunchComparison(len(jobs), tuple(_values(jobs)), tuple(_changed(jobs)))
 
 
-def _values(jobs: Sequence[Job]) -> list[RepeatedValue]:
+def _values(jobs: Sequence[JobProfile]) -> list[RepeatedValue]:
     """Return elapsed time, MPI time, MPI share and the times of the costliest functions."""
     found = [_repeated("elapsed", "s", [max((p.elapsed_s for p in job.processes), default=0.0) for job in jobs])]
     if any(is_counts_only(job) for job in jobs):
@@ -55,7 +55,7 @@ def _repeated(name: str, unit: str, values: Sequence[float]) -> RepeatedValue:
     return RepeatedValue(name, unit, tuple(values), interval)
 
 
-def _changed(jobs: Sequence[Job]) -> list[ChangedCount]:
+def _changed(jobs: Sequence[JobProfile]) -> list[ChangedCount]:
     """Return the functions whose counts differ between launches, by name; polling ones last."""
     found = []
     columns: tuple[Literal["calls", "bytes"], ...] = ("calls", "bytes")
@@ -69,6 +69,6 @@ def _changed(jobs: Sequence[Job]) -> list[ChangedCount]:
     return sorted(found, key=lambda one: (one.is_polling, one.name, one.what != "calls"))
 
 
-def _by_name(job: Job, column: str) -> Mapping[str, float]:
+def _by_name(job: JobProfile, column: str) -> Mapping[str, float]:
     """Return the sum of a column by function."""
     return {job.call_names[number]: rows[column].sum().item() for (number,), rows in groups(job.calls, "call")}

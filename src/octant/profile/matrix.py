@@ -18,7 +18,7 @@ from octant.profile.totals import RankAxis
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 MAX_ROWS = 64
 """Maximum number of rows of a matrix; more ranks are summarised in blocks."""
@@ -34,7 +34,7 @@ class RankMessages:
     bytes: NDArray[np.int64]
 
 
-def messages_between(job: Job) -> RankMessages:
+def messages_between(job: JobProfile) -> RankMessages:
     """Return all messages between known ranks."""
     peers = job.peers[job.peers["peer"] >= 0]
     known = {one.rank for one in job.processes}
@@ -53,7 +53,7 @@ def messages_between(job: Job) -> RankMessages:
     return RankMessages(pairs // max(1, size), pairs % max(1, size), messages, amounts)
 
 
-def communication_matrix(job: Job) -> CommunicationMatrix | None:
+def communication_matrix(job: JobProfile) -> CommunicationMatrix | None:
     """Return the matrix of messages, in blocks of ranks if there are many; `None` without messages."""
     if not len(job.peers):
         return None

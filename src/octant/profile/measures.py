@@ -14,7 +14,7 @@ from octant.profile.totals import is_counts_only
 from octant.record import Result
 
 if TYPE_CHECKING:
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 MPI_SHARE, MPI_TIME, MPI_CALLS = "MPI share", "MPI time", "MPI calls"
 BYTES_SENT, MESSAGES_SENT = "bytes sent", "messages sent"
@@ -31,7 +31,7 @@ MAX_REGION_NAME = 200
 """Maximum length of the path of a region in a record."""
 
 
-def results(job: Job) -> tuple[Result, ...]:
+def results(job: JobProfile) -> tuple[Result, ...]:
     """Return the values of a whole launch; none if no process was profiled."""
     if not job.processes:
         return ()
@@ -57,7 +57,7 @@ def results(job: Job) -> tuple[Result, ...]:
     return tuple(found)
 
 
-def series(job: Job) -> tuple[Mapping[str, Any], ...]:
+def series(job: JobProfile) -> tuple[Mapping[str, Any], ...]:
     """Return series in the form of a record, each with one value: of every rank, and of every region and rank."""
     found: list[Mapping[str, Any]] = []
     ranks = rank_totals(job)
@@ -71,7 +71,7 @@ def series(job: Job) -> tuple[Mapping[str, Any], ...]:
     return (*found, *_of_regions(job))
 
 
-def _of_regions(job: Job) -> Iterator[Mapping[str, Any]]:
+def _of_regions(job: JobProfile) -> Iterator[Mapping[str, Any]]:
     """Yield the time of each rank in each region, 0 if it was not there, as a phase has it."""
     names = _names(job)
     times: dict[str, dict[int, list[float]]] = {}
@@ -91,7 +91,7 @@ def _of_regions(job: Job) -> Iterator[Mapping[str, Any]]:
                 yield {"name": f"{REGION_PREFIX}{name}", "rank": rank, "ns": ns, "entries": int(visits)}
 
 
-def _names(job: Job) -> Sequence[str]:
+def _names(job: JobProfile) -> Sequence[str]:
     """Return the path of each region."""
     paths: list[str] = []
     for region in job.regions:

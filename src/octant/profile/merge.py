@@ -28,7 +28,7 @@ import numpy as np
 from octant.failure import Refusal
 from octant.profile import layout
 from octant.profile.call_names import CALL_NAMES
-from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, Job, Process, Region, Site
+from octant.profile.job import CALLS, PEERS, REGION_TIMES, Communicator, JobProfile, ProcessProfile, Region, Site
 from octant.profile.process_file import MAX_RANKS, ProcessTables, read_processes, text_of
 from octant.untrusted import read_bytes
 
@@ -62,7 +62,7 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True)
 class _OneProcess:
-    process: Process
+    process: ProcessProfile
     ranks: int  # of its MPI_COMM_WORLD; 0: not known
     is_spawned: bool
     calls: int
@@ -85,7 +85,7 @@ class _Part:
     region_times: np.ndarray
 
 
-def merge(paths: Iterable[Path], ranks: int | None = None) -> Job:
+def merge(paths: Iterable[Path], ranks: int | None = None) -> JobProfile:
     """Return the profile of one launch from its process files; a file that cannot be read is a problem.
 
     Args:
@@ -314,7 +314,7 @@ def _process(one: ProcessTables, rate: float, calls: np.ndarray) -> _OneProcess:
     cost = timed * header["timed_ticks"] + max(0, all_calls - timed) * header["counted_ticks"]
     known = header["peak_memory_bytes"] > 0
     state = layout.STATES[header["state"]]
-    process = Process(
+    process = ProcessProfile(
         header["rank"],
         header["host"],
         header["pid"],
@@ -401,10 +401,10 @@ def _join_regions(part: _Part, known: dict[tuple[str, ...], _Place]) -> np.ndarr
     return np.array([numbers[path] for path in part.regions])
 
 
-def _job(part: _Part | None, ranks: int | None, problems: list[str]) -> Job:
+def _job(part: _Part | None, ranks: int | None, problems: list[str]) -> JobProfile:
     """Return the job of the merged processes."""
     if part is None:
-        return Job(
+        return JobProfile(
             ranks or 0, (), CALL_NAMES, (), (), (Region(""),), missing=tuple(range(ranks or 0)),
             problems=(*problems, "There is no profile of any process."),
         )  # fmt: skip
@@ -426,7 +426,7 @@ def _job(part: _Part | None, ranks: int | None, problems: list[str]) -> Job:
     times = _join([whole, times], REGION_TIMES)
     first = part.processes[order[0]] if order else None
     present = {one.rank for one in processes}
-    return Job(
+    return JobProfile(
         size, processes, CALL_NAMES, sites, communicators, regions, calls, _of_ranks(part.peers, rank_of),
         times[np.argsort(times["rank"], kind="stable")],
         first.library if first else "", first.abi if first else "", first.program if first else "",

@@ -12,7 +12,7 @@ from octant.failure import suggestion
 from octant.program import ProgramValue
 
 if TYPE_CHECKING:
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 QUANTITIES = {"calls": "1", "bytes": "B", "bytes per call": "B", "time": "s", "share": "1"}
 """Quantities of a call, with their units. `time` is the sum over all ranks, `share` the share of all MPI time."""
@@ -72,7 +72,7 @@ def program_value(name: str) -> ProgramValue:
     )
 
 
-def value_of(job: Job, name: str) -> float:
+def value_of(job: JobProfile, name: str) -> float:
     """Return a value of a profile.
 
     The time of a region is that of its slowest rank, over all visits.
@@ -88,7 +88,7 @@ def value_of(job: Job, name: str) -> float:
     return _region_time(job, named.region) if named.region else _call_value(job, named)
 
 
-def _region_time(job: Job, name: str) -> float:
+def _region_time(job: JobProfile, name: str) -> float:
     found = region_seconds(job)
     if name not in found:
         why = suggestion(name, found) if found else "mark it with octant_begin and octant_end"
@@ -96,7 +96,7 @@ def _region_time(job: Job, name: str) -> float:
     return found[name]
 
 
-def region_seconds(job: Job) -> dict[str, float]:
+def region_seconds(job: JobProfile) -> dict[str, float]:
     """Return the time of each region, by its name and by the names on its path, joined by `/`.
 
     It is the time of the rank that spends most time in it, in visits that have ended. A region that occurs at several
@@ -115,7 +115,7 @@ def region_seconds(job: Job) -> dict[str, float]:
     return {name: float(one.max()) for name, one in times.items()}
 
 
-def _path(job: Job, number: int) -> list[str]:
+def _path(job: JobProfile, number: int) -> list[str]:
     names: list[str] = []
     while number > 0:
         names.insert(0, job.regions[number].name)
@@ -123,7 +123,7 @@ def _path(job: Job, number: int) -> list[str]:
     return names
 
 
-def _call_value(job: Job, named: NamedValue) -> float:
+def _call_value(job: JobProfile, named: NamedValue) -> float:
     calls = job.calls
     if named.rank is not None:
         if named.rank >= job.ranks or named.rank in job.missing:

@@ -11,10 +11,10 @@ from octant.profile.results import RegionTotals
 from octant.profile.totals import RankAxis, is_counts_only
 
 if TYPE_CHECKING:
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 
-def region_totals(job: Job) -> tuple[RegionTotals, ...]:
+def region_totals(job: JobProfile) -> tuple[RegionTotals, ...]:
     """Return the regions in the order of the tree, parents before their children; empty without named regions."""
     if len(job.regions) < 2:
         return ()
@@ -34,14 +34,14 @@ def region_totals(job: Job) -> tuple[RegionTotals, ...]:
     return tuple(found)
 
 
-def _with_program(job: Job) -> np.ndarray:
+def _with_program(job: JobProfile) -> np.ndarray:
     """Return the times of regions, with those of the whole program from the processes."""
     rows = [(one.rank, 0, 1, one.elapsed_s, one.mpi_s) for one in job.processes]
     named = job.region_times[job.region_times["region"] != 0]
     return np.concatenate([np.array(rows, REGION_TIMES), named])
 
 
-def _region_totals(job: Job, times: np.ndarray, number: int, path: str, depth: int) -> RegionTotals:
+def _region_totals(job: JobProfile, times: np.ndarray, number: int, path: str, depth: int) -> RegionTotals:
     """Return the totals of one region; the ranks are those that entered it."""
     rows, calls = times[times["region"] == number], job.calls[job.calls["region"] == number]
     axis = RankAxis(np.unique(rows["rank"]).astype(np.int64))

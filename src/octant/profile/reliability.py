@@ -12,12 +12,12 @@ from octant.profile.totals import is_counts_only, share_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
     from octant.profile.results import RankTotals
 
 
 def reliability(
-    job: Job, ranks: Sequence[RankTotals], hardware_threads: Mapping[str, int] | None = None
+    job: JobProfile, ranks: Sequence[RankTotals], hardware_threads: Mapping[str, int] | None = None
 ) -> ProfileReliability:
     """Return the reliability of a profile.
 

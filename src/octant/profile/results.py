@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from octant.profile.job import Communicator, Job, Site
+    from octant.profile.job import Communicator, JobProfile, Site
     from octant.stats import Interval
 
 Kind = Literal["measured", "inferred", "modelled"]
@@ -44,7 +44,7 @@ class RankTotals:
     KIND: ClassVar[Kind] = "measured"
     rank: int
     host: str
-    state: str  # of `Process`
+    state: str  # of `ProcessProfile`
     elapsed_s: float  # from the end of MPI_Init to MPI_Finalize
     threads: int  # that called MPI
     mpi_s: float  # of all threads
@@ -112,7 +112,7 @@ class SiteTotals:
     KIND: ClassVar[Kind] = "measured"
     name: str  # of the call
     site: Site
-    site_number: int  # index of `Job.sites`
+    site_number: int  # index of `JobProfile.sites`
     calls: int
     bytes: int
     time_s: float
@@ -121,7 +121,7 @@ class SiteTotals:
     ranks: int  # number of these ranks
     minimum_s: float
     maximum_s: float
-    communicators: tuple[int, ...]  # indices of `Job.communicators`, the costliest first
+    communicators: tuple[int, ...]  # indices of `JobProfile.communicators`, the costliest first
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class RegionTotals:
     """A node of the tree of regions."""
 
     KIND: ClassVar[Kind] = "measured"
-    number: int  # index of `Job.regions`
+    number: int  # index of `JobProfile.regions`
     parent: int  # -1: none
     name: str
     path: str  # names from the root, joined with "/"
@@ -325,7 +325,7 @@ class ProfileReliability:
     is_counts_only: bool
     has_sites: bool
     oversubscription: float | None  # MPI threads per hardware thread, on the worst host; `None`: not known
-    problems: tuple[str, ...]  # of `Job`, one sentence each
+    problems: tuple[str, ...]  # of `JobProfile`, one sentence each
 
     @property
     def is_reliable(self) -> bool:
@@ -383,7 +383,7 @@ class Headline:
 class Analysis:
     """Everything that follows from the profile of one launch, and from further launches of the same request."""
 
-    job: Job
+    job: JobProfile
     head: Headline
     total: JobTotals
     ranks: tuple[RankTotals, ...]  # by rank; ranks without a table are not included

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from octant.launch import symbols
 from octant.launch.symbols import SourcePlace
-from octant.profile.job import Job, Site
+from octant.profile.job import JobProfile, Site
 
 TIMEOUT_S = 60.0
 """Time for all modules together; a program with gigabytes of debug information takes several seconds."""
@@ -22,7 +22,7 @@ class SymbolSource:
     look_up: Callable[[str, Sequence[int], float], Mapping[int, SourcePlace]] = symbols.look_up
 
 
-def resolve_sites(job: Job, source: SymbolSource | None = None, timeout_s: float = TIMEOUT_S) -> Job:
+def resolve_sites(job: JobProfile, source: SymbolSource | None = None, timeout_s: float = TIMEOUT_S) -> JobProfile:
     """Return a profile whose call sites have functions, files and lines as far as they are known.
 
     A module whose build differs now from that in the process is not used, and is a problem of the profile. Sites in

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from octant.profile.categories import Category
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 MAX_SIZED_CALLS = 8
 """Maximum number of functions with a size distribution of their own."""
@@ -33,12 +33,12 @@ COUNTS_ONLY = "counts only"
 """Flag of a process whose calls have no time."""
 
 
-def is_counts_only(job: Job) -> bool:
+def is_counts_only(job: JobProfile) -> bool:
     """Return whether calls of any process were counted without times."""
     return any(COUNTS_ONLY in one.flags for one in job.processes)
 
 
-def mpi_seconds(job: Job) -> float:
+def mpi_seconds(job: JobProfile) -> float:
     """Return the time inside MPI of all ranks and threads: the denominator of all shares."""
     return sum(one.mpi_s for one in job.processes)
 
@@ -55,7 +55,7 @@ class RankAxis:
     ranks: NDArray[np.int64]
 
     @classmethod
-    def of(cls, job: Job) -> RankAxis:
+    def of(cls, job: JobProfile) -> RankAxis:
         """Return the ranks of the processes, and of calls without a process."""
         known = np.array([one.rank for one in job.processes], np.int64)
         return cls(np.unique(np.concatenate([known, job.calls["rank"].astype(np.int64)])))
@@ -100,12 +100,12 @@ def groups(rows: np.ndarray, *columns: str) -> list[tuple[tuple[int, ...], np.nd
     return [(tuple(int(part[name][0]) for name in columns), part) for part in parts]
 
 
-def by_cost(job: Job) -> str:
+def by_cost(job: JobProfile) -> str:
     """Return the attribute by which tables are ordered: the time, or the number of calls if there are no times."""
     return "calls" if is_counts_only(job) else "time_s"
 
 
-def call_totals(job: Job, categories: Iterable[Category] | None = None) -> tuple[CallTotals, ...]:
+def call_totals(job: JobProfile, categories: Iterable[Category] | None = None) -> tuple[CallTotals, ...]:
     """Return the totals of each function; timed ones by time, then counted ones by number.
 
     Args:
@@ -137,7 +137,7 @@ def call_totals(job: Job, categories: Iterable[Category] | None = None) -> tuple
     return tuple(sorted(found, key=lambda one: (-one.time_s, -one.calls, one.name)))
 
 
-def site_totals(job: Job) -> tuple[SiteTotals, ...]:
+def site_totals(job: JobProfile) -> tuple[SiteTotals, ...]:
     """Return the totals of each function and call site, ordered like the totals of functions."""
     whole = mpi_seconds(job)
     found = []
@@ -166,7 +166,7 @@ def site_totals(job: Job) -> tuple[SiteTotals, ...]:
     return tuple(sorted(found, key=lambda one: (-one.time_s, -one.calls, one.name, one.site_number)))
 
 
-def site_overlaps(job: Job) -> tuple[SiteOverlap, ...]:
+def site_overlaps(job: JobProfile) -> tuple[SiteOverlap, ...]:
     """Return the overlap of each call site that started requests, the most waiting first."""
     found = []
     for (number, site), rows in groups(job.calls[job.calls["in_flight_s"] > 0], "call", "site"):
@@ -206,14 +206,14 @@ def _bucket(number: int, rows: np.ndarray) -> SizeBucket:
     )
 
 
-def data_rows(job: Job) -> np.ndarray:
+def data_rows(job: JobProfile) -> np.ndarray:
     """Return the calls of functions that transfer data."""
     numbers = [number for number, name in enumerate(job.call_names) if transfers_data(name)]
     rows: np.ndarray = job.calls[np.isin(job.calls["call"], numbers)]
     return rows
 
 
-def size_distributions(job: Job) -> tuple[SizeDistribution, ...]:
+def size_distributions(job: JobProfile) -> tuple[SizeDistribution, ...]:
     """Return the size distributions of the functions with the most time, or bytes if there are no times."""
     rows = data_rows(job)
     attribute = "bytes" if is_counts_only(job) else "time_s"
@@ -222,7 +222,7 @@ def size_distributions(job: Job) -> tuple[SizeDistribution, ...]:
     return tuple(size_distribution(part, name) for _, name, part in costliest)
 
 
-def communicator_totals(job: Job) -> tuple[CommunicatorTotals, ...]:
+def communicator_totals(job: JobProfile) -> tuple[CommunicatorTotals, ...]:
     """Return the totals of each communicator, window or file, the costliest first."""
     whole = mpi_seconds(job)
     found = [

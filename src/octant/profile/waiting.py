@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 RELEVANT_SHARE = 0.01
 """Share of all MPI time that the waiting for a named rank has at least."""
@@ -42,7 +42,7 @@ EQUAL_CALLS = 0.99
 """Smallest over largest number of calls of the ranks, from which their times are comparable."""
 
 
-def collective_waits(job: Job) -> tuple[CollectiveWait, ...]:
+def collective_waits(job: JobProfile) -> tuple[CollectiveWait, ...]:
     """Return the waiting in each synchronising collective, the most first; empty without times."""
     if is_counts_only(job):
         return ()
@@ -57,7 +57,7 @@ def assigned_seconds(waits: tuple[CollectiveWait, ...]) -> float:
     return sum(one.waited_s for one in waits if one.rank is not None)
 
 
-def _collectives(job: Job) -> Iterator[np.ndarray]:
+def _collectives(job: JobProfile) -> Iterator[np.ndarray]:
     """Yield the calls of each collective of at least two ranks that took part."""
     numbers = [number for number, name in enumerate(job.call_names) if name in SYNCHRONISING]
     for (_, communicator), rows in groups(job.calls[np.isin(job.calls["call"], numbers)], "call", "communicator"):
@@ -92,7 +92,7 @@ def _per_rank(rows: np.ndarray) -> tuple[NDArray[np.int64], NDArray[np.int64], N
     return ranks.astype(np.int64), calls, time_s
 
 
-def _wait(job: Job, rows: np.ndarray, whole: float) -> CollectiveWait:
+def _wait(job: JobProfile, rows: np.ndarray, whole: float) -> CollectiveWait:
     """Return the waiting of one collective; its site is the one with the most time."""
     ranks, calls, time_s = _per_rank(rows)
     order = np.argsort(time_s, kind="stable")

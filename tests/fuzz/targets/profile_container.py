@@ -10,7 +10,7 @@ import numpy as np
 
 from octant.profile.classic import write_classic
 from octant.profile.container import MAGIC, read_container, write_container
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.profile.measures import results, series
 from octant.profile.merge import merge
 from profile_files import exchange, write_files
@@ -18,7 +18,7 @@ from profile_files import exchange, write_files
 FORMAT = "json"
 
 
-def _job() -> Job:
+def _job() -> JobProfile:
     with tempfile.TemporaryDirectory() as name:
         return merge(write_files(Path(name), exchange(3)))
 

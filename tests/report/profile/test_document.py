@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import made_jobs
 from octant.profile.analysis import analyse
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.report.profile.document import FORMAT, report_json
 from octant.report.profile.tables import definitions
 from random_jobs import random_jobs
@@ -39,7 +39,7 @@ def check(found: Any, value: Any) -> None:
     [made_jobs.made_job(), made_jobs.counts_only(), made_jobs.killed(), made_jobs.empty(), made_jobs.hostile()],
     ids=["usual", "counts", "killed", "empty", "hostile"],
 )
-def test_every_number_equals_the_analysis(job: Job) -> None:
+def test_every_number_equals_the_analysis(job: JobProfile) -> None:
     one = analyse(job, [job, job, job])
     found = json.loads(report_json(one))
     assert found["format"] == FORMAT
@@ -52,7 +52,7 @@ def test_every_number_equals_the_analysis(job: Job) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(random_jobs())
-def test_any_profile_is_valid_json_and_the_same_twice(job: Job) -> None:
+def test_any_profile_is_valid_json_and_the_same_twice(job: JobProfile) -> None:
     def refuse(text: str) -> None:
         raise AssertionError(text)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 import made_jobs
 from edge_runs import RUNS
 from octant.profile.analysis import analyse
-from octant.profile.job import SENT, Job
+from octant.profile.job import SENT, JobProfile
 from octant.report.export import tidy
 from octant.report.page import run_page
 from octant.report.page.html import Clean
@@ -29,7 +29,7 @@ from reports import report_of
 
 @settings(max_examples=10, deadline=None)
 @given(random_jobs())
-def test_any_profile_has_a_page_without_undefined_numbers(job: Job) -> None:
+def test_any_profile_has_a_page_without_undefined_numbers(job: JobProfile) -> None:
     made = page_of(job)
     assert made == page_of(job)
     drawings = "".join(re.findall(r"<(?:path|rect|circle|text) [^>]*>", made))
@@ -106,7 +106,7 @@ def test_shades_of_the_matrix_are_in_proportion() -> None:
 
 
 @pytest.mark.parametrize("make", [made_jobs.killed, made_jobs.empty])
-def test_a_run_that_failed_shows_its_profile(make: Callable[[], Job]) -> None:
+def test_a_run_that_failed_shows_its_profile(make: Callable[[], JobProfile]) -> None:
     made, one = page_of(make()), analyse(make())
     assert "Nothing was measured" not in made
     assert made.count('class="tile"') == 6

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 import made_jobs
 from octant.advice.findings import Review, RunFinding
 from octant.profile.analysis import analyse
-from octant.profile.job import Job
+from octant.profile.job import JobProfile
 from octant.report.plain import CONTROL
 from octant.report.profile.first import first_screen_of, profile_tiles, reliability_of
 from octant.report.profile.tables import repeated_texts, sections, share, size
@@ -32,7 +32,7 @@ def is_command(line: str) -> bool:
 
 @settings(max_examples=25, deadline=None)
 @given(random_jobs(), st.sampled_from([60, 80, 100, 200]), st.booleans())
-def test_lines_fit_and_hold_no_undefined_number(job: Job, columns: int, details: bool) -> None:
+def test_lines_fit_and_hold_no_undefined_number(job: JobProfile, columns: int, details: bool) -> None:
     made = report_text(analyse(job), columns, details=details)
     lines = made.split("\n")
     assert [line for line in lines if cell_len(line) > columns and not is_command(line)] == []

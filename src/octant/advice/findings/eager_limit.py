@@ -19,7 +19,7 @@ from octant.units import bytes_text, percent_text
 if TYPE_CHECKING:
     from octant.advice.findings._profiles import ProfiledProgram
     from octant.analysis.summary import Summary
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 _SETTING = "eager-limit"
 _PATHS = {"openmpi": "ob1"}
@@ -77,7 +77,7 @@ def eager_limit_lines(banner: str, limit: int) -> tuple[str, ...]:
     return tuple(f"export {variable}={value.text}" for variable, value in found.items())
 
 
-def _common_size(job: Job) -> tuple[int, float] | None:
+def _common_size(job: JobProfile) -> tuple[int, float] | None:
     """Return the mean size of the messages of the bucket with the most time, and this time; `None`: no messages."""
     kinds = ("send", "receive", "exchange")
     numbers = [number for number, name in enumerate(job.call_names) if category_of(name) in kinds]

@@ -18,7 +18,7 @@ from octant.units import bytes_text, percent_text
 if TYPE_CHECKING:
     from octant.advice.findings._profiles import ProfiledProgram
     from octant.analysis.summary import Summary
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 
 def judge(summary: Summary) -> RuleResult:
@@ -59,7 +59,7 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
     )
 
 
-def _seconds(job: Job) -> float:
+def _seconds(job: JobProfile) -> float:
     """Return the time of calls that send or receive small messages, with the waiting for their requests."""
     kinds = ("send", "receive", "exchange")
     numbers = [number for number, name in enumerate(job.call_names) if category_of(name) in kinds]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from octant.advice.findings._profiles import ProfiledProgram
     from octant.analysis.summary import Summary
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 _CALL = "MPI_Allreduce"
 _SHOWN_SITES = 3
@@ -70,7 +70,7 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
     )
 
 
-def _alike(job: Job) -> list[Sequence[_Reduction]]:
+def _alike(job: JobProfile) -> list[Sequence[_Reduction]]:
     """Return the small reductions of equal communicator, number and size, the costliest site first."""
     rows = job.calls[job.calls["call"] == job.call_names.index(_CALL)]
     found: dict[tuple[int, int, int], list[_Reduction]] = {}

@@ -17,7 +17,7 @@ from octant.profile.sites import resolve_sites
 if TYPE_CHECKING:
     from octant.launch import Planned
     from octant.launch.program import ProgramEnd
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
     from octant.record import Result
 
 NOTE = "profile"
@@ -33,7 +33,7 @@ class LaunchProfile:
     results: tuple[Result, ...] = ()
     series: tuple[Mapping[str, Any], ...] = ()
     regions: Mapping[str, float] | None = None  # seconds of the rank that spends most time in each region
-    job: Job | None = None
+    job: JobProfile | None = None
     note: str = ""  # why there is no profile, or why it is incomplete
 
 
@@ -59,7 +59,7 @@ def read_launch_profile(planned: Planned, end: ProgramEnd, scratch: Path) -> Lau
     return LaunchProfile(path, *found, region_seconds(job), job, _incomplete_text(job))
 
 
-def _incomplete_text(job: Job) -> str:
+def _incomplete_text(job: JobProfile) -> str:
     """Return why the profile of a launch is incomplete; "": it is complete."""
     texts: list[str] = []
     if job.missing:

@@ -21,7 +21,7 @@ from octant.program import STDERR, STDOUT, ProgramValue
 from octant.units import counted
 
 if TYPE_CHECKING:
-    from octant.profile.job import Job
+    from octant.profile.job import JobProfile
 
 MAX_BYTES = 16 << 20
 """Number of bytes that are read of a source: half from its beginning and half from its end."""
@@ -55,7 +55,7 @@ class Sources:
     begun_s: float = 0.0  # start of the launch, seconds since the epoch
     cut: Sequence[str] = ()  # truncated outputs, one sentence each
     regions: Mapping[str, float] | None = None  # seconds in each region of the profile; `None`: there is no profile
-    profile: Job | None = None  # of the MPI calls
+    profile: JobProfile | None = None  # of the MPI calls
 
     def path(self, source: str) -> Path:
         """Return the file of a source: "stdout", "stderr", or a file relative to the folder."""
@@ -102,7 +102,7 @@ def read_value(value: ProgramValue, sources: Sources, implied: bool = False) -> 
         raise MissingValueError(f"{_quoted(found)} in {value.source} {error}") from error
 
 
-def _call_value(name: str, profile: Job | None) -> float:
+def _call_value(name: str, profile: JobProfile | None) -> float:
     if profile is None:
         raise MissingValueError("the launch has no profile; use a program that calls MPI, and profile it")
     try:
