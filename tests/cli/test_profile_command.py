@@ -159,7 +159,7 @@ def test_output_and_status_are_those_of_the_program(
 
 @pytest.mark.mpi
 def test_standard_input_reaches_the_program(command: Command, compiled: Callable[[MpiLibrary], Path]) -> None:
-    data = bytes(range(256)) * 4000
+    data = bytes(range(256)) * 20  # Open MPI loses parts of longer inputs, also without Octant
     done = command.run("--", *OPEN_MPI.start(2, compiled(OPEN_MPI)), "read", data=data)
     assert done.stdout == b"to standard output\n" + data
     done = command.run("--repeats", "2", "--", *OPEN_MPI.start(2, compiled(OPEN_MPI)), "read", data=data)
@@ -259,9 +259,9 @@ def test_full_node_local_file_system(command: Command, compiled: Callable[[MpiLi
 
 @pytest.mark.mpi
 def test_programs_behind_other_programs(command: Command, compiled: Callable[[MpiLibrary], Path]) -> None:
-    program = shlex.quote(str(compiled(MPICH)))
-    done = command.run("--", "sh", "-c", f"cat; (true); exec {program} 5", data=b"from a pipe\n")
-    assert (done.returncode, done.stdout) == (5, b"from a pipe\nto standard output\n")
+    program, data = shlex.quote(str(compiled(MPICH))), bytes(range(256)) * 8000
+    done = command.run("--", "sh", "-c", f"cat; (true); exec {program} 5", data=data)
+    assert (done.returncode, done.stdout) == (5, data + b"to standard output\n")
     assert barriers(command.job) == [BARRIERS]
 
 
