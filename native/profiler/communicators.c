@@ -166,7 +166,7 @@ static int reserve_entry(uint32_t kind, uint64_t group_digest) {
         struct octant_communicator const* const other = &octant_communicator_table[number];
         if (class_of(other->kind) != class_of(kind) || other->digest != group_digest || number == 1) continue;
         ++sequence;
-        if (freed < 0 && groups[number].is_freed) freed = (int)number;
+        if (freed < 0 && groups[number].is_freed && other->name[0] == '\0') freed = (int)number;
     }
     if (sequence >= max_of_group && freed >= 0) return freed;
     if (used >= octant_max_communicators) return octant_max_communicators - 1;
