@@ -51,8 +51,8 @@ EVERY = [one for path in DOCUMENTS for one in documents.shown(path)]
 OURS = [one for one in EVERY if one.command.startswith("octant ")]
 
 STARTING = re.compile(
-    r"octant (run|profile(?! report)|evaluate|resume|where|bind|study run|workloads \w|model check|compare .*(--(rounds|gate)|-- )"
-    r"|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
+    r"octant (run|evaluate|resume|where|bind|study run|workloads \w|model check|compare .*(--(rounds|gate)|-- )"
+    r"|profile(?! report)|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
 )
 """What needs kernels, a launcher or an MPI library."""
 
@@ -157,6 +157,8 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "cli._stored.measure",
         "cli._rounds.measure_rounds",
         "cli._pair.measure_programs",
+        "cli._profile._measure",
+        "cli._profile_cost._measure",
         "launch.watch.watch",
         "simulate.simgrid.compare_with_simulator",
         "simulate.simulated_workload.run",

@@ -20,8 +20,8 @@ def commands() -> dict[str, Any]:
 def _idle() -> Any:
     """The command, of which no part does anything."""
     root = typer.main.get_command(application())
-    for _, command in _below("", root):
-        if not getattr(command, "commands", None):
+    for words, command in _below("", root):
+        if not getattr(command, "commands", None) or (words and getattr(command, "invoke_without_command", False)):
             command.callback = lambda **_: None
     return root
 
