@@ -115,6 +115,7 @@ std::string* text_option(Plan& plan, std::string_view word) {
     static constexpr std::array options{Option{"--report", &Plan::report},
                                         Option{"--remove", &Plan::remove},
                                         Option{"--sysfs", &Plan::sysfs},
+                                        Option{"--preload", &Plan::preload},
                                         Option{"--profile", &Plan::profile},
                                         Option{"--profiler", &Plan::profiler},
                                         Option{"--profile-mode", &Plan::profile_mode},
@@ -207,8 +208,6 @@ Plan parse(std::span<char*> words) {
                 cannot_read(plan.heap, "not 'thp' or a page size in bytes");
         } else if (word == "--segments") {
             plan.segments = parse_segments(following(word));
-        } else if (word == "--preload") {
-            plan.preload = following(word);
         } else if (word == "--local-rank") {
             plan.local_rank = whole_number(following(word));
             if (!plan.local_rank) cannot_read(words[i], "not a rank");

@@ -160,8 +160,8 @@ static uintptr_t find_variable(char const* name) {
     void* const first = dlsym(RTLD_DEFAULT, name);
     void* const address = first != NULL ? first : octant_find_symbol(name);
     if (address == NULL) {
-        fprintf(stderr, "octant-profiler: the MPI library has no variable %s", name);
-        end_process("", "run without `octant profile`, and report the version of the library");
+        fprintf(stderr, "octant-profiler: the MPI library has no variable %s; run without `octant profile`\n", name);
+        _Exit(1);
     }
     return (uintptr_t)address;
 }
@@ -218,6 +218,8 @@ static void select_interface(void) {
             end_process("the program calls an MPI library that is neither MPICH nor Open MPI and has no standard ABI",
                         "run it without `octant profile`");
     }
+    // Libraries of MPI 5.0 have all functions.
+    if (octant_own_function("PMPI_Abi_get_version") == NULL) octant_restore_weak_references();
 }
 
 void octant_select_interface(void) { pthread_once(&selected, select_interface); }
@@ -233,8 +235,9 @@ void* octant_find_function(int number) {
     void* function = octant_find_symbol(name);
     if (function == NULL) function = octant_find_symbol(profiling);  // a library with profiling names only
     if (function == NULL) {
-        fprintf(stderr, "octant-profiler: the MPI library has no function %s", name);
-        end_process("", "use a newer version of the library");
+        fprintf(stderr, "octant-profiler: the MPI library has no function %s; use a newer version of the library\n",
+                name);
+        _Exit(1);
     }
     __atomic_store_n(&octant_functions[number], function, __ATOMIC_RELEASE);
     return function;

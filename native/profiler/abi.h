@@ -44,6 +44,7 @@ static inline void* octant_function(int number) {
     return __builtin_expect(function != NULL, 1) ? function : octant_find_function(number);
 }
 bool octant_has_library(void);               // a library of MPI is loaded
+void octant_restore_weak_references(void);   // weak.c
 void octant_select_interface(void);          // idempotent; done by octant_find_function as well
 void* octant_find_symbol(char const* name);  // in the MPI library, or in a library that is loaded after the profiler
 // Function of the MPI library for calls by the profiler itself (name: "PMPI_Comm_size"); null: the library has none.

@@ -51,8 +51,16 @@ def test_versions_are_read_from_the_texts_of_libraries(tmp_path: Path) -> None:
     assert isinstance(find_curve(run, job("Open MPI v4.1.4, package: another build")), MessageCurve)
     none = find_curve(run, job("Open MPI v5.0.8, package: one build"))
     assert isinstance(none, NoCurve)
-    assert "openmpi 5.0.8" in none.reason
+    assert "Open MPI 5.0.8" in none.reason
     assert "other libraries" in none.reason
+
+
+def test_a_run_with_too_few_lengths_is_named(tmp_path: Path) -> None:
+    run = store_profiles(tmp_path, [job()])
+    few = store_messages(tmp_path, seconds, lengths=(8, 64))
+    none = find_curve(run, job())
+    assert isinstance(none, NoCurve)
+    assert f"those of run {few.id} are too few" in none.reason
 
 
 def test_an_empty_store_has_no_curve(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ EVERY = [one for path in DOCUMENTS for one in documents.shown(path)]
 OURS = [one for one in EVERY if one.command.startswith("octant ")]
 
 STARTING = re.compile(
-    r"octant (run|evaluate|resume|where|bind|study run|workloads \w|model check|compare .*(--(rounds|gate)|-- )"
-    r"|profile(?! report)|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
+    r"octant (run|profile(?! report)|evaluate|resume|where|bind|study run|workloads \w|model check"
+    r"|compare .*(--(rounds|gate)|-- )|settings .*--(library|check)|mpi(?! --(list|faults|run))|hpcc(?! --run))"
 )
 """What needs kernels, a launcher or an MPI library."""
 

@@ -301,7 +301,9 @@ def test_cost_of_recording(octant: Octant, command: Command, compiled: Callable[
     done = octant("profile", "--cost", "--rounds", "4", "--", str(compiled(MPICH)), "0")
     assert done.returncode == 0, done.stderr
     assert re.search(r"changes the wall time by [+-]\S+ % \(95 % interval .* 4 paired rounds", done.stdout)
-    profiled, bare = command.stored, Store(Path(command.environment["OCTANT_STORE"])).read(command.stored.pair.partner)
+    profiled = command.stored
+    assert profiled.pair
+    bare = Store(profiled.folder.parent.parent).read(profiled.pair.partner)
     assert [bool(run.requests[0].subject.profile) for run in (bare, profiled)] == [False, True]
     assert not any(file.kind == "profile" for point in bare.points for file in point.files)
     assert octant("profile", "--cost", "--", str(compiled(MPICH)), "3").returncode == Exit.CANNOT_RUN

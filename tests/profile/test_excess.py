@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import command_lines
 from octant.network.message_times import LengthSegment, MessageTimes
-from octant.profile.excess import NOT_GIVEN, MessageCurve, NoCurve, excess_time
+from octant.profile.excess import NOT_GIVEN, MessageCurve, NoCurve, curve_command, excess_time
 from profile_jobs import MadeProfile
 
 
@@ -118,3 +119,8 @@ def test_counts_and_programs_without_messages_have_a_reason() -> None:
     made = MadeProfile(2)
     made.add(0, "MPI_Allreduce", 10, 8, 1.0)
     assert "no point-to-point" in excess_time(made.job(), CURVE).reason
+
+
+def test_the_command_can_be_typed() -> None:
+    for hosts in ((), ("n1", "n0"), ("a",)):
+        command_lines.read(curve_command(hosts))

@@ -20,8 +20,8 @@ def commands() -> dict[str, Any]:
 def _idle() -> Any:
     """The command, of which no part does anything."""
     root = typer.main.get_command(application())
-    for words, command in _below("", root):
-        if not getattr(command, "commands", None) or (words and getattr(command, "invoke_without_command", False)):
+    for _, command in _below("", root):
+        if not getattr(command, "commands", None) or command.invoke_without_command:
             command.callback = lambda **_: None
     return root
 

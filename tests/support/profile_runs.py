@@ -53,9 +53,10 @@ def store_messages(
     mpi: str = "MPICH 5.0.1",
     hosts: str = "aa",
     buffers: Sequence[str] = ("hot",),
+    lengths: Sequence[int] = LENGTHS,
 ) -> StoredRun:
     """Return a stored run with the times of single messages between two ranks."""
-    points = [_message(length, seconds(length), mpi, hosts, of) for of in buffers for length in LENGTHS]
+    points = [_message(length, seconds(length), mpi, hosts, of) for of in buffers for length in lengths]
     run = replace(fake_run(), points=tuple(points), machine=machine(), id=name, folder=Path("runs", name))
     return write_run(run, root)
 

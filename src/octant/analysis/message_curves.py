@@ -11,6 +11,7 @@ from octant import workloads
 from octant.analysis.segments import hot_and_cold, segments, with_causes
 from octant.analysis.summary import summarise
 from octant.mpi.inventory import library_and_version
+from octant.mpi.neutral import TITLES
 from octant.network.message_times import LengthSegment, MessageTimes
 from octant.profile.excess import MessageCurve, NoCurve
 from octant.store import Store
@@ -52,17 +53,20 @@ def find_curve(run: StoredRun, job: Job) -> MessageCurve | NoCurve:
     """
     library = _library(job.library)
     between = len({one.host for one in job.processes}) > 1
-    others = 0
+    others, unusable = False, ""
     for one in islice(Store(run.folder.parent.parent).runs_like(run), MAX_RUNS):
         libraries = {_library(point.process.mpi) for point in one.points if _may_be_message(point.workload)}
         if library not in libraries:
-            others += len(libraries)
+            others = others or bool(libraries)
             continue
         if curve := _curve_of(summarise(one), library, between):
             return curve
+        unusable = unusable or one.id
     place = "between two hosts" if between else "between two ranks"
     name = library or "the MPI library of the profile"
     why = f"the store has no times of messages {place} of this machine with {name}"
+    if unusable:
+        return NoCurve(f"{why} that are reliable; those of run {unusable} are too few or not valid")
     return NoCurve(f"{why}, only with other libraries" if others else why)
 
 
@@ -80,7 +84,8 @@ def _may_be_message(workload: str) -> bool:
 def _library(banner: str) -> str:
     """Return library and version, or the first line of an unknown banner."""
     try:
-        return " ".join(library_and_version(banner))
+        name, version = library_and_version(banner)
+        return f"{TITLES[name]} {version}"
     except ValueError:
         return (banner.splitlines() or [""])[0].strip()
 

@@ -51,12 +51,14 @@ class ProfileFiles:
         return _with_ending(self.folder, PACKED)
 
 
-def words(profile: ProgramProfile) -> list[str]:
-    """Return the options with which octant-bind profiles a program; `named` completes them for a launch.
+def words(profile: ProgramProfile | None) -> list[str]:
+    """Return the options with which octant-bind profiles a program, if it does; `named` completes them for a launch.
 
     Raises:
         Refusal: the profiler is not installed.
     """
+    if profile is None:
+        return []
     found = ["--profile", "launch", "--profiler", str(build.find("profiler")), "--to", _NOT_YET]
     found += ["--profile-mode", profile.mode] if profile.mode != "full" else []
     return found if profile.sites else [*found, "--no-sites"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MESSAGES = {"send": 1, "receive": 1, "exchange": 2}
 """Expected number of message times of one call."""
+_LENGTHS = "0,8,64,256,1KiB,2KiB,4KiB,8KiB,16KiB,32KiB,64KiB,128KiB,256KiB,1MiB,4MiB"
 NOT_GIVEN = "there is no measured curve of messages between two ranks of this machine with this MPI library"
 
 
@@ -51,10 +52,6 @@ class MessageCurve:
         return self.shortest <= length <= self.longest
 
 
-LENGTHS = "0,8,64,512,1KiB,4KiB,8KiB,16KiB,32KiB,64KiB,256KiB,1MiB,4MiB"
-"""Lengths of messages from which the curve is fitted."""
-
-
 @dataclass(frozen=True)
 class NoCurve:
     """Why there is no curve to compare with."""
@@ -66,7 +63,7 @@ def curve_command(hosts: Iterable[str] = ()) -> str:
     """Return the command that measures the curve between two ranks of one host, or of the first two of several."""
     kernels = workloads.workloads().items()
     name = next((name for name, one in kernels if one.messages and one.traffic and one.duplex), "")
-    words = ["octant", "run", name, f"bytes={LENGTHS}", "--ranks", "2"]
+    words = ["octant", "run", name, f"bytes={_LENGTHS}", "buffers=hot,rotating", "--ranks", "2"]
     two = sorted(hosts)[:2]
     words += ["--hosts", ",".join(two)] if len(two) > 1 else []
     return shlex.join(words) if name else ""

@@ -239,15 +239,13 @@ def resolve_program(
     at = found[1].program if found else 0
     words = _with_example_found(words, at)
     report = bind.report_path(records)
-    stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report)]
+    stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report), *profiles.words(subject.profile)]
     alone = ["--local-rank", "0"] if placement and name == "direct" else []
-    profiled = profiles.words(subject.profile) if subject.profile else []
-    bound = [str(build.find("bind")), *stated, *profiled, *(placement.bind_words if placement else ()), *alone, "--"]
+    bound = [str(build.find("bind")), *stated, *(placement.bind_words if placement else ()), *alone, "--"]
     if found:
         started = [*words[:at], *bound, *words[at:]]
     else:
-        threads = _threads(launch.started_knobs)
-        per_node = placement.request.ranks if placement else None
+        per_node, threads = placement.request.ranks if placement else None, _threads(launch.started_knobs)
         size = launchers.JobSize(ranks, per_node, threads, shape.hosts, tuple(sorted(variables)))
         started = launchers.launcher(name).command([*bound, *words], size)
     program = ProgramStart(

@@ -52,6 +52,29 @@ def test_made_profiles_fit_their_width(name: str, columns: int) -> None:
         assert not details or len(lines) > 15
 
 
+@pytest.mark.parametrize("columns", [60, 70, 80, 100])
+def test_a_narrow_terminal_omits_columns_and_cuts_no_number(columns: int) -> None:
+    def cells(width: int) -> list[list[str]]:
+        made = report_text(analyse(made_jobs.made_job()), width, details=True)
+        part = made[made.index("MPI calls (measured)") : made.index("Waiting in collectives")]
+        return [line.split() for line in part.split("\n") if line.startswith("MPI_")]
+
+    whole, shown = cells(400), cells(columns)
+    assert len(shown) == len(whole) == 10
+    assert [row == all_of[: len(row)] for row, all_of in zip(shown, whole, strict=True)] == [True] * 10
+
+
+def test_the_sentence_has_the_median_of_launches() -> None:
+    jobs = [made_jobs.made_job()]
+    for factor in (0.95, 0.95):
+        processes = tuple(replace(one, mpi_s=factor * one.mpi_s) for one in jobs[0].processes)
+        jobs.append(replace(jobs[0], processes=processes))
+    one = analyse(jobs[0], jobs[1:])
+    first = first_screen_of(one)
+    assert first.answer.startswith("51\u202f% of the time is MPI")
+    assert round(float(first.tiles[1].number)) == 51
+
+
 def test_the_first_lines_answer_the_question() -> None:
     made = report_text(analyse(made_jobs.made_job()))
     assert "53 % of the time is MPI; 67 % of that is waiting for rank 3 in one Allreduce at solver.f90:212." in made

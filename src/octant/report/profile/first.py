@@ -57,6 +57,9 @@ def about_text(one: Analysis) -> str:
 def answer_text(one: Analysis) -> str:
     """Return the headline: the share of MPI, and where most of it goes."""
     wait, site, share_of_mpi = one.head.waiting, one.head.costliest, one.head.mpi_share
+    several = next((row.values for row in one.repeats.values if row.name == "MPI share"), ())
+    if share_of_mpi is not None and several:
+        share_of_mpi = float(np.median(several))  # as in the tile
     if wait is not None and one.head.waiting_share >= 0.01:
         late = (_percent(one.head.waiting_share), str(wait.rank), _bare(wait.name), short_site(wait.site))
         return _TEXTS.line("answer", one, _percent(share_of_mpi), late, None)

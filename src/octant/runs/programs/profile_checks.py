@@ -113,7 +113,7 @@ def _kind_of(path: Path) -> str:
 def _contains_mpi(elf: ELFFile) -> bool:
     """Return whether a program defines MPI_Init and needs no MPI library."""
     dynamic = next((one for one in elf.iter_segments() if isinstance(one, DynamicSegment)), None)
-    if dynamic is not None and any("mpi" in one.needed for one in dynamic.iter_tags("DT_NEEDED")):
+    if dynamic is not None and any("mpi" in getattr(one, "needed", "") for one in dynamic.iter_tags("DT_NEEDED")):
         return False
     symbols = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
     if not isinstance(symbols, SymbolTableSection) or elf.elfclass != 64:
