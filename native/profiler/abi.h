@@ -134,4 +134,4 @@ static inline int octant_status_size(void) { return octant_interface.status_byte
 static inline int octant_status_source(void const* status) {
     return *(int const*)((char const*)status + octant_interface.status_source);
 }
-uint64_t octant_received_bytes(void const* status);  // PMPI_Get_count of MPI_BYTE; 0 if it is undefined or cancelled
+uint64_t octant_received_bytes(void const* status);  // PMPI_Get_count of MPI_BYTE; 0 if it is undefined

@@ -11,7 +11,7 @@ enum {
     buckets = 1024,
     // A program may make and free communicators for ever: after so many of one group, a new one takes the entry of one
     // that was freed. All processes of the group make and free them in the same order, and therefore agree.
-    max_of_group = 64,
+    max_of_group = 128,
 };
 
 struct node {

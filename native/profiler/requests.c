@@ -16,7 +16,7 @@ static struct octant_request* table;
 static uint64_t capacity;  // a power of two; at most half of it is used
 static int lock_word;
 
-enum { max_same_handle = 64 };  // entries of one handle: requests that were completed while recording was disabled
+enum { max_same_handle = 64 };  // entries of one handle, of different call sites
 
 static void take_lock(void) {
     if (!octant_request_state.is_locked) return;
@@ -97,25 +97,40 @@ static void erase(struct octant_request* request) {
     table[gap].handle = 0;
 }
 
-// Without threads an entry with the handle of a new request was completed by a call that was not recorded. With threads
-// it may also be one that another thread is about to complete.
-static void erase_stale(uintptr_t handle) {
-    if (capacity == 0) return;
+// Several active requests have one handle if a library shares it between sends that are complete from the start. Those of
+// one call site share an entry, with the mean of their starts: the sum of their times is exact. Entries of messages, and
+// of requests that are not active, are those of uses that have ended without a call that was seen.
+static bool joins(uintptr_t handle, struct octant_request const* started) {
+    if (capacity == 0) return false;
     int found = 0;
     struct octant_request* oldest = NULL;
     for (uint64_t at = home(handle); table[at].handle != 0; at = (at + 1) & (capacity - 1)) {
-        if (table[at].handle != handle) continue;
+        struct octant_request* const request = &table[at];
+        if (request->handle != handle) continue;
+        if (started->start != 0 && request->start != 0 && request->entry == started->entry && started->entry != NULL &&
+            request->flags == started->flags && request->bytes == started->bytes && request->peer == started->peer &&
+            (request->flags & octant_request_persistent) == 0) {
+            ++request->further;
+            request->start += (started->start - request->start) / (request->further + 1);
+            return true;
+        }
         ++found;
-        if (oldest == NULL || table[at].sequence < oldest->sequence) oldest = &table[at];
+        if (oldest == NULL || request->sequence < oldest->sequence) oldest = request;
     }
-    if (oldest == NULL || (octant_request_state.is_locked && found < max_same_handle)) return;
+    if (oldest == NULL) return false;
+    bool const is_over = oldest->start == 0 && !octant_request_state.is_locked;
+    if (!is_over && found < max_same_handle) return false;
     if (oldest->start != 0) lose_request();
     erase(oldest);
+    return false;
 }
 
 static void add(uintptr_t key, struct octant_request const* template) {
     take_lock();
-    erase_stale(key);
+    if (joins(key, template)) {
+        release_lock();
+        return;
+    }
     if (2 * (octant_request_state.count + 1) > capacity && !grow()) {
         release_lock();
         lose_request();
@@ -140,7 +155,11 @@ void octant_forget_request(octant_slot handle) {
     if (octant_request_state.count == 0) return;
     take_lock();
     struct octant_request* const request = find(mask(handle), UINT64_MAX);
-    if (request != NULL) erase(request);
+    if (request != NULL && request->further > 0) {
+        --request->further;
+    } else if (request != NULL) {
+        erase(request);
+    }
     release_lock();
 }
 
@@ -180,7 +199,9 @@ bool octant_take_request(octant_slot handle, uint64_t before, struct octant_requ
     struct octant_request* const request = find(mask(handle), before);
     bool const is_found = request != NULL;
     if (is_found) *taken = *request;
-    if (is_found && (request->flags & octant_request_persistent) == 0) {
+    if (is_found && request->further > 0) {
+        --request->further;
+    } else if (is_found && (request->flags & octant_request_persistent) == 0) {
         erase(request);
     } else if (is_found) {
         request->start = 0;

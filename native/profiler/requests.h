@@ -23,6 +23,7 @@ struct octant_request {
     int peer;            // rank in MPI_COMM_WORLD that a persistent send or a sized receive has; -1: none
     int communicator;
     unsigned flags;
+    unsigned further;    // requests with this handle that the same call site has started: MPICH shares one for complete sends
 };
 
 // Numbers of requests. They are read without a lock.

@@ -122,12 +122,14 @@ def test_communicators_are_the_same_in_all_ranks(profile: Profiles, library: Mpi
         recorded(job, "communicator", *SITE)[0],
     )
     names = {key[2] for key in expected}
-    assert names == {"copy", "even", "odd", "again", "delayed", "MPI_COMM_WORLD", "MPI_COMM_SELF"}
+    halves = {"even", "odd"} if job.ranks > 3 else set()
+    assert names == {"copy", "again", "delayed", "MPI_COMM_WORLD", "MPI_COMM_SELF", *halves}
     assert {key: found[key] for key in expected} == dict(expected)
     shared = Counter(one.name for one in job.communicators if one.name in names)
     assert set(shared.values()) == {1}
     sizes = {one.name: one.size for one in job.communicators}
-    assert (sizes["copy"], sizes["even"], sizes["MPI_COMM_SELF"]) == (job.ranks, job.ranks // 2, 1)
+    assert (sizes["copy"], sizes["MPI_COMM_SELF"]) == (job.ranks, 1)
+    assert {sizes[name] for name in halves} <= {job.ranks // 2}
     assert {"intercommunicator", "window", "file"} <= {one.kind for one in job.communicators}
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -27,8 +28,8 @@ STATES = {
     "finalize": "finalized",
     "exit": "exited",
     "_exit": "running",
-    "abort": "running",
-    "error": "running",
+    "abort": "running exited",  # MPICH calls exit()
+    "error": "running exited",
     "killed": "running",
     "segv": "running",
     "forks": "finalized",
@@ -36,7 +37,7 @@ STATES = {
     "looks": "finalized",
     "before": "finalized",
 }
-"""State of the process after each case of `life.c`."""
+"""States that a process may have after each case of `life.c`."""
 OF_EVERY_LIBRARY = ("finalize", "killed", "forks", "before")
 
 Pair = Callable[..., tuple[ProgramRun, ProgramRun]]
@@ -59,14 +60,15 @@ def pair(profiler: Path, tmp_path: Path) -> Pair:
     return run
 
 
-def compare_recorded(run: ProgramRun, state: str) -> None:
+def compare_recorded(run: ProgramRun, *states: str) -> None:
     """All calls until the end of the process are in its file."""
     job = run.job()
     truth = read_truth(run, job)
     site = ("function", "line")
     for kind in (0, 1):
         assert not differences(truth.calls(*site)[kind], recorded(job, *site)[kind])
-    assert [process.state for process in job.processes] == [state]
+    assert len(job.processes) == 1
+    assert job.processes[0].state in states
 
 
 @pytest.mark.parametrize("case", STATES)
@@ -75,7 +77,7 @@ def test_ends_of_processes(programs: TruthPrograms, pair: Pair, library: MpiLibr
         pytest.skip("tested with the first library")
     bare, profiled = pair(library, [programs.find(library, "life.c"), case])
     assert masked(profiled) == masked(bare)
-    compare_recorded(profiled, STATES[case])
+    compare_recorded(profiled, *STATES[case].split())
 
 
 @pytest.mark.parametrize("case", ["finalize", "some"])
@@ -135,7 +137,11 @@ def test_two_tools_see_all_calls(
     assert masked(profiled) == masked(bare)
     assert b"tool: 10 0\n" in profiled.stderr
     job = profiled.job()
-    assert not differences(read_truth(profiled, job).calls()[0], recorded(job)[0])
+    expected = read_truth(profiled, job).calls()[0]
+    if order == "first":  # it calls PMPI functions
+        expected = Counter({key: n for key, n in expected.items() if key[1] not in {"MPI_Barrier", "MPI_Finalize"}})
+    assert not differences(expected, recorded(job)[0])
+    assert {process.state for process in job.processes} == {"finalized"}
 
 
 @pytest.mark.parametrize("size", ["4k", "256k", "2m"])
@@ -194,7 +200,7 @@ def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variabl
 
 def test_environment_and_limits_of_descriptors(programs: TruthPrograms, pair: Pair) -> None:
     """A program that may open few files, and one that limits the size of files, work as before."""
-    for limit in ("ulimit -n 12", "ulimit -f 1"):
+    for limit in ("ulimit -n 40", "ulimit -f 1"):
         words: list[str | Path] = ["sh", "-c", f'{limit}; exec "$0" looks', programs.find(FIRST, "life.c")]
         bare, profiled = pair(FIRST, words)
         assert masked(profiled) == masked(bare), limit

@@ -65,7 +65,7 @@ LIBRARIES: Sequence[MpiLibrary] = (
         "mpicc.openmpi",
         ("mpirun.openmpi", "--oversubscribe"),
         "mpifort.openmpi",
-        environment={**_ROOT_MAY, "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl": "self,vader"},
+        environment=_ROOT_MAY,
         of_mpi4py={"MPI4PY_MPIABI": "openmpi"},
         large_counts=False,
         most_ranks=4,

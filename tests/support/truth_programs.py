@@ -5,13 +5,14 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mpi_libraries import MpiLibrary, clean_environment
-from octant.profile.job import Job, Site
+from octant.profile.job import Job
 from octant.profile.merge import merge
+from octant.profile.sites import resolve_sites
 from paths import ROOT
 
 PROGRAMS = ROOT / "tests" / "profiler" / "programs"
@@ -65,19 +66,6 @@ class TruthPrograms:
         self._pool.shutdown(cancel_futures=True)
 
 
-def with_lines(job: Job) -> Job:
-    """Return the job with function, file and line of each site, by one run of addr2line for each module."""
-    found: dict[tuple[str, int], Site] = {}
-    for module in {site.module for site in job.sites if site.module}:
-        offsets = sorted({site.offset for site in job.sites if site.module == module})
-        command = ["addr2line", "-f", "-e", module, *(hex(offset - 1) for offset in offsets)]
-        lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-        for offset, function, place in zip(offsets, lines[::2], lines[1::2], strict=False):
-            file, _, line = place.split(" ")[0].rpartition(":")
-            found[module, offset] = Site(module, offset, function, file, int(line) if line.isdigit() else 0)
-    return replace(job, sites=tuple(found.get((site.module, site.offset), site) for site in job.sites))
-
-
 @dataclass(frozen=True)
 class ProgramRun:
     """One run of a program, and the folders with what it knows and what was recorded."""
@@ -95,7 +83,7 @@ class ProgramRun:
 
     def job(self) -> Job:
         """Return the profile."""
-        return with_lines(merge(path for path in self.profile.iterdir() if path.is_file()))
+        return resolve_sites(merge(path for path in self.profile.iterdir() if path.is_file()))
 
 
 def run_program(

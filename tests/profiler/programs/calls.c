@@ -10,6 +10,7 @@ static struct {
     {"exchanges", exchanges},
     {"without_peer", without_peer},
     {"completions", completions},
+    {"shared_handles", shared_handles},
     {"cancelled", cancelled},
     {"probes", probes},
     {"persistent", persistent},

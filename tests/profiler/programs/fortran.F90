@@ -118,8 +118,7 @@ program fortran
   call message("sent", partner, 16)
   call message("received", partner, 16)
   call note("Sendrecv", 16, __LINE__ + 1)
-  call MPI_Sendrecv(values, 2, MPI_DOUBLE_PRECISION, partner, tag, others, 2, MPI_DOUBLE_PRECISION, partner, tag, &
-    MPI_COMM_WORLD, status, error)
+  call MPI_Sendrecv(values, 2, MPI_DOUBLE_PRECISION, partner, tag, others, 2, MPI_DOUBLE_PRECISION, partner, tag, MPI_COMM_WORLD, status, error)
   call note("Bcast", merge(8, 0, rank == 0), __LINE__ + 1)
   call MPI_Bcast(values, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error)
   call note("Allreduce", 24, __LINE__ + 1)
@@ -131,11 +130,9 @@ program fortran
     places(i) = 2 * (i - 1)
   end do
   call note("Alltoallv", 16 * ranks, __LINE__ + 1)
-  call MPI_Alltoallv(values, counts, places, MPI_DOUBLE_PRECISION, others, counts, places, MPI_DOUBLE_PRECISION, &
-    MPI_COMM_WORLD, error)
+  call MPI_Alltoallv(values, counts, places, MPI_DOUBLE_PRECISION, others, counts, places, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
   call note("Alltoallv", 16 * ranks, __LINE__ + 1)
-  call MPI_Alltoallv(MPI_IN_PLACE, counts, places, MPI_DATATYPE_NULL, others, counts, places, MPI_DOUBLE_PRECISION, &
-    MPI_COMM_WORLD, error)
+  call MPI_Alltoallv(MPI_IN_PLACE, counts, places, MPI_DATATYPE_NULL, others, counts, places, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD, error)
   call note("Comm_dup", 0, __LINE__ + 1)
   call MPI_Comm_dup(MPI_COMM_WORLD, copy, error)
   call note("Comm_set_name", 0, __LINE__ + 1)

@@ -55,18 +55,21 @@ static int forks(char** argv) {
 static int ends(char** argv) {
     if (is(argv, "finalize")) {
         T(Finalize, 0);
-        puts("after the end");
+        if (rank == 0) puts("after the end");
         return 11;
     }
     if (is(argv, "exit")) exit(0);  // without MPI_Finalize
-    if (is(argv, "_exit")) _exit(4);
+    if (is(argv, "_exit")) {
+        if (truth_file) fflush(truth_file);
+        _exit(4);
+    }
     if (is(argv, "abort")) {
         fflush(stdout);
         T(Abort, 0, MPI_COMM_WORLD, 9);
     }
-    if (is(argv, "error")) {  // ends the program with a message of the library
+    if (is(argv, "error")) {  // ends the program with a message of the library; a call that does not return is not recorded
         fflush(stdout);
-        T(Send, 0, &rank, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
+        MPI_Send(&rank, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
     }
     if (is(argv, "killed")) {
         fflush(stdout);

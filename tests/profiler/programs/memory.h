@@ -85,7 +85,6 @@ static void files(void) {
     T(File_read_at, 40, file, 40 * rank, values, 10, MPI_INT, &status);
     T(File_read_at_all, 40, file, 40 * rank, values, 10, MPI_INT, &status);
     T(File_read_at, 12, file, 40 * size - 12, values, 10, MPI_INT, &status);
-    T(File_seek, 0, file, 40 * rank, MPI_SEEK_SET);
     T(File_write, 8, file, values, 2, MPI_INT, &status);
     T(File_read, 4, file, values, 1, MPI_INT, &status);
     T(File_iwrite_at, 16, file, 40 * rank, values, 4, MPI_INT, &request);

@@ -113,6 +113,30 @@ static void completions(void) {
     T(Waitall, 0, 0, NULL, MPI_STATUSES_IGNORE);
 }
 
+// MPICH has one handle for all sends that are complete when they are started.
+static void shared_handles(void) {
+    enum { messages = 40 };
+    int values[messages] = {0}, others[messages];
+    MPI_Request requests[2 * messages + 2];
+    MPI_Status statuses[2 * messages + 2];
+    for (int round = 0; round < 2; ++round) {
+        MPI_Request* next = requests;
+        for (int i = 0; i < messages; ++i) {
+            truth_message("received", partner, 4);
+            T(Irecv, 4, &others[i], 1, MPI_INT, partner, tag, MPI_COMM_WORLD, next++);
+        }
+        T(Barrier, 0, MPI_COMM_WORLD);
+        for (int i = 0; i < messages; ++i)
+            if (i % 2)
+                T_SENT(Isend, 4, partner, &values[i], 1, MPI_INT, partner, tag, MPI_COMM_WORLD, next++);
+            else
+                T_SENT(Isend, 4, partner, &values[i], 1, MPI_INT, partner, tag, MPI_COMM_WORLD, next++);
+        T(Isend, 0, values, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_COMM_WORLD, next++);
+        T(Irecv, 0, others, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_COMM_WORLD, next++);
+        T(Waitall, 0, 2 * messages + 2, requests, round ? statuses : MPI_STATUSES_IGNORE);
+    }
+}
+
 // A receive that is cancelled has no bytes and no message; a request that is freed is not waited for.
 static void cancelled(void) {
     int value = 1, other, flag = 0;

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-enum { threads = 4, rounds = 200, short_lived = 40 };
+enum { threads = 4, rounds = 40, short_lived = 40 };
 
 static int rank, partner;
 static MPI_Request handed[threads];
