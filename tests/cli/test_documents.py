@@ -157,6 +157,8 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "cli._stored.measure",
         "cli._rounds.measure_rounds",
         "cli._pair.measure_programs",
+        "cli._profile._measure",
+        "cli._profile_cost._measure",
         "launch.watch.watch",
         "simulate.simgrid.compare_with_simulator",
         "simulate.simulated_workload.run",

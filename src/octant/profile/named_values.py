@@ -22,7 +22,7 @@ _FUNCTION = re.compile(r"MPI_[A-Za-z][A-Za-z0-9_]*|\{\w+\}")
 
 
 @dataclass(frozen=True)
-class NamedValue:
+class ProfileValue:
     """A value of a profile, as named by a user."""
 
     region: str = ""  # name of a region, or a path such as `step/solve`; "": a value of a call
@@ -41,14 +41,14 @@ def is_name(text: str) -> bool:
     return text.startswith(("region:", "call:"))
 
 
-def read_name(text: str) -> NamedValue:
+def read_name(text: str) -> ProfileValue:
     """Return the value that a name describes.
 
     Raises:
         ValueError: the name is invalid; the message states the cause and the next step.
     """
     if found := _REGION.fullmatch(text):
-        return NamedValue(region=found[1].strip())
+        return ProfileValue(region=found[1].strip())
     call = _CALL.fullmatch(text)
     if not call:
         raise ValueError("it is not a value of a profile; try region:solve or call:MPI_Allreduce:time")
@@ -57,7 +57,7 @@ def read_name(text: str) -> NamedValue:
         raise ValueError(f"{function!r} is not a function of MPI; try call:MPI_Allreduce:{quantity or 'time'}")
     if quantity not in QUANTITIES:
         raise ValueError(f"no quantity {quantity!r}; {suggestion(quantity, QUANTITIES)}")
-    return NamedValue(function=function, quantity=quantity, rank=None if rank is None else int(rank))
+    return ProfileValue(function=function, quantity=quantity, rank=None if rank is None else int(rank))
 
 
 def program_value(name: str) -> ProgramValue:
@@ -123,7 +123,7 @@ def _path(job: JobProfile, number: int) -> list[str]:
     return names
 
 
-def _call_value(job: JobProfile, named: NamedValue) -> float:
+def _call_value(job: JobProfile, named: ProfileValue) -> float:
     calls = job.calls
     if named.rank is not None:
         if named.rank >= job.ranks or named.rank in job.missing:

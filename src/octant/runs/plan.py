@@ -231,17 +231,13 @@ def resolve_program(
     """
     subject, shape, known = launch.request.subject, launch.request.shape, placeholders.start_values(launch)
     words = placeholders.fill_words(subject.command, known)
-    variables = {name: placeholders.fill_text(value, known) for name, value in subject.environment.items()}
-    if "threads" in launch.started_knobs:
-        variables = {"OMP_NUM_THREADS": launch.started_knobs["threads"], **variables}
-    variables |= launch.request.mpi
+    variables = _program_variables(launch, known)
     placement = placed_at(shape.place) if shape.place else None
     found = launchers.recognise(words, {**os.environ, **variables})
     ranks = (found[1].ranks or 0) if found else shape.ranks
     name = found[0] if found else launchers.chosen(shape.launcher, launchers.JobSize(ranks, hosts=shape.hosts))
     at = found[1].program if found else 0
-    if example := build.example_named(words[at]):
-        words = [*words[:at], str(build.find(example)), *words[at + 1 :]]
+    words = _with_example_found(words, at)
     report = bind.report_path(records)
     stated = ["--refusal", str(bind.refusal_path(records)), *guard.words(report), *profiles.words(subject.profile)]
     alone = ["--local-rank", "0"] if placement and name == "direct" else []
@@ -269,6 +265,19 @@ def resolve_program(
         launch, tuple(started), variables, name, placement.places if placement else (), expected_seconds(launch),
         timeout_s or NO_LIMIT_S, ranks=ranks, program=program,
     )  # fmt: skip
+
+
+def _program_variables(launch: Launch, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that are set for a program; `known` has the values of placeholders."""
+    threads = launch.started_knobs.get("threads")
+    stated = {name: placeholders.fill_text(value, known) for name, value in launch.request.subject.environment.items()}
+    return {**({"OMP_NUM_THREADS": threads} if threads else {}), **stated, **launch.request.mpi}
+
+
+def _with_example_found(words: Sequence[str], at: int) -> list[str]:
+    """Return a command line with the path of an example program of Octant in place of its name."""
+    example = build.example_named(words[at])
+    return [*words[:at], str(build.find(example)) if example else words[at], *words[at + 1 :]]
 
 
 def _threads(knobs: Mapping[str, str]) -> int:
