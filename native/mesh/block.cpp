@@ -15,7 +15,8 @@ double sweep_field(double const* now, double* next, std::ptrdiff_t size) {
     double largest = 0.0;
     for (std::ptrdiff_t row = 1; row <= size; ++row)
         for (std::ptrdiff_t at = row * width + 1; at <= row * width + size; ++at) {
-            double const change = diffusion * (now[at - 1] + now[at + 1] + now[at - width] + now[at + width] - 4.0 * now[at]);
+            double const change =
+                diffusion * (now[at - 1] + now[at + 1] + now[at - width] + now[at + width] - 4.0 * now[at]);
             next[at] = now[at] + change;
             largest = std::max(largest, std::abs(change));
         }
@@ -44,12 +45,14 @@ Block::Block(Place const& place, int size, int fields) : place_(place), size_(si
 
 std::size_t Block::index(int field, int row, int column) const {
     auto const width = static_cast<std::size_t>(size_) + 2;
-    return (static_cast<std::size_t>(field) * width + static_cast<std::size_t>(row)) * width + static_cast<std::size_t>(column);
+    return (static_cast<std::size_t>(field) * width + static_cast<std::size_t>(row)) * width +
+           static_cast<std::size_t>(column);
 }
 
 double Block::exact(Place const& place, int field, int row, int column) const {
     auto const cell = [&](std::size_t direction, int offset) {
-        return static_cast<std::size_t>(place.at[direction]) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(offset);
+        return static_cast<std::size_t>(place.at[direction]) * static_cast<std::size_t>(size_) +
+               static_cast<std::size_t>(offset);
     };
     return decay_ * (1.0 + field) * waves_[0][cell(0, column)] * waves_[1][cell(1, row)];
 }
@@ -59,7 +62,8 @@ void Block::pack(Side side, std::span<double> values) const {
     auto to = values.begin();
     for (int field = 0; field < fields_; ++field)
         for (int along = 1; along <= size_; ++along)
-            *to++ = now_[side == Side::west || side == Side::east ? index(field, along, line) : index(field, line, along)];
+            *to++ =
+                now_[side == Side::west || side == Side::east ? index(field, along, line) : index(field, line, along)];
 }
 
 void Block::unpack(Side side, std::span<double const> values) {
@@ -67,7 +71,8 @@ void Block::unpack(Side side, std::span<double const> values) {
     auto from = values.begin();
     for (int field = 0; field < fields_; ++field)
         for (int along = 1; along <= size_; ++along)
-            now_[side == Side::west || side == Side::east ? index(field, along, line) : index(field, line, along)] = *from++;
+            now_[side == Side::west || side == Side::east ? index(field, along, line) : index(field, line, along)] =
+                *from++;
 }
 
 double Block::sweep() {
@@ -108,7 +113,8 @@ double Block::error() const {
     for (int field = 0; field < fields_; ++field)
         for (int row = 0; row < size_; ++row)
             for (int column = 0; column < size_; ++column)
-                largest = std::max(largest, std::abs(now_[index(field, row + 1, column + 1)] - exact(place_, field, row, column)));
+                largest = std::max(
+                    largest, std::abs(now_[index(field, row + 1, column + 1)] - exact(place_, field, row, column)));
     return largest;
 }
 

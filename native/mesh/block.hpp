@@ -17,7 +17,7 @@ enum class Side { west, east, south, north };
 inline constexpr std::array sides{Side::west, Side::east, Side::south, Side::north};
 
 class Block {
-public:
+  public:
     Block(Place const& place, int size, int fields);
 
     // Copies the cells at one side into `values`, or `values` into the ghost cells of that side.
@@ -27,12 +27,13 @@ public:
     double sweep();  // computes the next values; returns the largest change of a cell
     void advance();  // the next values become the present ones
 
-    // Part `part` of `parts` of the cells of field 0, in memory order; and the largest error of such a part of any block.
+    // Part `part` of `parts` of the cells of field 0, in memory order; and the largest error of such a part of any
+    // block.
     std::vector<double> part(int part, int parts) const;
     double error_of_part(Place const& place, int part, std::span<double const> values) const;
     double error() const;  // the largest of all cells of this block
 
-private:
+  private:
     std::size_t index(int field, int row, int column) const;
     double exact(Place const& place, int field, int row, int column) const;
 

@@ -1,6 +1,7 @@
-// octant-mpi-mesh: a small application with the communication of a code with adaptive mesh refinement (ENZO in the slides
-// on POWER7): halo exchange, a reduction of 8 bytes in each step, transposition, and small collectives when it refines.
-// It counts its own calls of MPI, so that a profile can be compared with exact numbers, and verifies its result.
+// octant-mpi-mesh: a small application with the communication of a code with adaptive mesh refinement (ENZO in the
+// slides on POWER7): halo exchange, a reduction of 8 bytes in each step, transposition, and small collectives when it
+// refines. It counts its own calls of MPI, so that a profile can be compared with exact numbers, and verifies its
+// result.
 #include "block.hpp"
 #include "ledger.hpp"
 #include "options.hpp"
@@ -18,7 +19,7 @@
 namespace mesh {
 namespace {
 
-constexpr double allowed_error = 1e-9;  // relative to values of 1; rounding errors are far below
+constexpr double allowed_error = 1e-9;          // relative to values of 1; rounding errors are far below
 constexpr std::size_t description_length = 13;  // numbers that describe a block: 104 bytes, as in the profile of ENZO
 constexpr int transfer_tag = 10, transpose_tag = 11;
 constexpr int wrong_result = 4, wrong_word = 2;  // exit statuses, as of all programs of Octant
@@ -27,17 +28,21 @@ int length(auto const& values) { return static_cast<int>(values.size()); }
 
 Side opposite(Side side) {
     switch (side) {
-        case Side::west: return Side::east;
-        case Side::east: return Side::west;
-        case Side::south: return Side::north;
-        case Side::north: break;
+        case Side::west:
+            return Side::east;
+        case Side::east:
+            return Side::west;
+        case Side::south:
+            return Side::north;
+        case Side::north:
+            break;
     }
     return Side::south;
 }
 
 // The communicator of the mesh; its ranks are those of MPI_COMM_WORLD.
 class Grid {
-public:
+  public:
     Grid() {
         int ranks = 0;
         MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -70,19 +75,23 @@ public:
         return side == Side::west || side == Side::south ? west : east;
     }
 
-private:
+  private:
     MPI_Comm communicator_ = MPI_COMM_NULL;
     int rank_ = 0, ranks_ = 1;
     std::array<int, 2> blocks_{};
 };
 
 class Solver {
-public:
+  public:
     Solver(Grid const& grid, Options const& options)
-        : grid_(grid), options_(options), mesh_(grid.communicator()), block_(grid.place(grid.rank()), options.size, options.fields) {
+        : grid_(grid),
+          options_(options),
+          mesh_(grid.communicator()),
+          block_(grid.place(grid.rank()), options.size, options.fields) {
         for (auto const side : sides) neighbours_[static_cast<std::size_t>(side)] = grid.neighbour(side);
         for (auto* const halos : {&out_, &in_})
-            for (auto& halo : *halos) halo.resize(static_cast<std::size_t>(options.size) * static_cast<std::size_t>(options.fields));
+            for (auto& halo : *halos)
+                halo.resize(static_cast<std::size_t>(options.size) * static_cast<std::size_t>(options.fields));
     }
 
     // Returns the time of the steps in seconds.
@@ -103,7 +112,8 @@ public:
         return steps_s;
     }
 
-    // Returns at rank 0, for each rank: the time of the steps, its largest error, and its counts, which include this call.
+    // Returns at rank 0, for each rank: the time of the steps, its largest error, and its counts, which include this
+    // call.
     std::vector<double> gather(double steps_s) {
         ledger_.add(Routine::gather, (2 + 3 * routine_count) * sizeof(double));
         auto values = ledger_.numbers();
@@ -113,7 +123,7 @@ public:
         return all;
     }
 
-private:
+  private:
     void barrier() {
         MPI_Barrier(mesh_);
         ledger_.add(Routine::barrier);
@@ -148,7 +158,8 @@ private:
         }
         if (refined_ >= 0 && refined_ != next && grid_.rank() == next) {
             description = {};
-            MPI_Recv(description.data(), length(description), MPI_DOUBLE, refined_, transfer_tag, mesh_, MPI_STATUS_IGNORE);
+            MPI_Recv(description.data(), length(description), MPI_DOUBLE, refined_, transfer_tag, mesh_,
+                     MPI_STATUS_IGNORE);
             ledger_.add(Routine::recv, sizeof description, 1);
             require(description[0] == refined_);
         }
@@ -160,10 +171,11 @@ private:
         std::vector<double> every(ranks * description_length);
         std::vector<int> counts(ranks, length(description)), begins(ranks);
         for (std::size_t rank = 0; rank < ranks; ++rank) begins[rank] = static_cast<int>(rank * description_length);
-        MPI_Allgatherv(description.data(), length(description), MPI_DOUBLE, every.data(), counts.data(), begins.data(), MPI_DOUBLE,
-                       mesh_);
+        MPI_Allgatherv(description.data(), length(description), MPI_DOUBLE, every.data(), counts.data(), begins.data(),
+                       MPI_DOUBLE, mesh_);
         ledger_.add(Routine::allgatherv, sizeof description);
-        for (std::size_t rank = 0; rank < ranks; ++rank) require(every[rank * description_length] == static_cast<double>(rank));
+        for (std::size_t rank = 0; rank < ranks; ++rank)
+            require(every[rank * description_length] == static_cast<double>(rank));
     }
 
     void exchange() {
@@ -172,8 +184,8 @@ private:
         std::size_t started = 0, bytes = in_[0].size() * sizeof(double);
         for (auto const side : sides) {
             auto const at = static_cast<std::size_t>(side);
-            MPI_Irecv(in_[at].data(), length(in_[at]), MPI_DOUBLE, neighbours_[at], static_cast<int>(opposite(side)), mesh_,
-                      &requests[started++]);
+            MPI_Irecv(in_[at].data(), length(in_[at]), MPI_DOUBLE, neighbours_[at], static_cast<int>(opposite(side)),
+                      mesh_, &requests[started++]);
             ledger_.add(Routine::irecv, bytes, 1);
         }
         for (auto const side : sides) {
@@ -213,8 +225,8 @@ private:
             int const to = (grid_.rank() + shift) % ranks, from = (grid_.rank() + ranks - shift) % ranks;
             auto const sent = block_.part(to, ranks);
             std::vector<double> received(sent.size());
-            MPI_Sendrecv(sent.data(), length(sent), MPI_DOUBLE, to, transpose_tag, received.data(), length(received), MPI_DOUBLE, from,
-                         transpose_tag, mesh_, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(sent.data(), length(sent), MPI_DOUBLE, to, transpose_tag, received.data(), length(received),
+                         MPI_DOUBLE, from, transpose_tag, mesh_, MPI_STATUS_IGNORE);
             ledger_.add(Routine::sendrecv, sent.size() * sizeof(double), 1);
             note(block_.error_of_part(grid_.place(from), grid_.rank(), received));
         }
@@ -235,8 +247,8 @@ void print_row(char const* label, std::span<double const> counts) {
     for (std::size_t routine = 0; routine < routine_count; ++routine) {
         double const* const one = &counts[3 * routine];
         if (one[0] > 0)
-            std::printf("%s%-15s %10.0f calls %10.0f messages %14.0f bytes\n", label, name_of(static_cast<Routine>(routine)).data(),
-                        one[0], one[1], one[2]);
+            std::printf("%s%-15s %10.0f calls %10.0f messages %14.0f bytes\n", label,
+                        name_of(static_cast<Routine>(routine)).data(), one[0], one[1], one[2]);
     }
 }
 
@@ -251,8 +263,8 @@ int report(Options const& options, Place const& place, std::span<double const> a
         error = std::max(error, one[1]);
         for (std::size_t n = 0; n < totals.size(); ++n) totals[n] += one[2 + n];
     }
-    std::printf("octant-mpi-mesh: %zu ranks (%d x %d), %d x %d cells each, %d fields, %d steps\n", ranks, place.blocks[0],
-                place.blocks[1], options.size, options.size, options.fields, options.steps);
+    std::printf("octant-mpi-mesh: %zu ranks (%d x %d), %d x %d cells each, %d fields, %d steps\n", ranks,
+                place.blocks[0], place.blocks[1], options.size, options.size, options.fields, options.steps);
     print_row("", totals);
     for (std::size_t rank = 0; options.by_rank && rank < ranks; ++rank) {
         std::string const label = "rank " + std::to_string(rank) + " ";
@@ -269,7 +281,8 @@ int solve_all(Options const& options) {
     Solver solver(grid, options);
     double const steps_s = solver.run();
     auto const all = solver.gather(steps_s);
-    return grid.rank() == 0 ? report(options, grid.place(0), all, static_cast<std::size_t>(grid.ranks())) : EXIT_SUCCESS;
+    return grid.rank() == 0 ? report(options, grid.place(0), all, static_cast<std::size_t>(grid.ranks()))
+                            : EXIT_SUCCESS;
 }
 
 }  // namespace
@@ -283,7 +296,8 @@ int main(int count, char** words) {
     std::string problem;
     auto const options = mesh::read_options(std::span<char const* const>(words + 1, words + count), problem);
     int status = EXIT_SUCCESS;
-    if (options && options->slow_rank >= ranks) problem = "there is no rank " + std::to_string(options->slow_rank) + "; try --slow-rank 0";
+    if (options && options->slow_rank >= ranks)
+        problem = "there is no rank " + std::to_string(options->slow_rank) + "; try --slow-rank 0";
     if (!problem.empty()) {
         if (rank == 0) std::fprintf(stderr, "octant-mpi-mesh: %s\n", problem.c_str());
         status = mesh::wrong_word;

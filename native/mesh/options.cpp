@@ -10,7 +10,7 @@ namespace {
 
 struct Number {
     std::string_view name;
-    int Options::* member;
+    int Options::*member;
     int least, most;
     std::string_view about;
 };
@@ -51,8 +51,9 @@ std::optional<Options> read_options(std::span<char const* const> words, std::str
         int value = 0;
         auto const read = std::from_chars(text, end, value);
         if (read.ec != std::errc() || read.ptr != end || value < number->least || value > number->most) {
-            problem = std::string(word) + " '" + text + "' is not a number from " + std::to_string(number->least) + " to " +
-                      std::to_string(number->most) + "; try " + std::string(word) + " " + std::to_string(found.*number->member);
+            problem = std::string(word) + " '" + text + "' is not a number from " + std::to_string(number->least) +
+                      " to " + std::to_string(number->most) + "; try " + std::string(word) + " " +
+                      std::to_string(found.*number->member);
             return std::nullopt;
         }
         found.*number->member = value;
@@ -61,7 +62,8 @@ std::optional<Options> read_options(std::span<char const* const> words, std::str
 }
 
 std::string help_text() {
-    std::string text = "octant-mpi-mesh: diffusion on a mesh of blocks, one for each rank, with messages like those of ENZO\n\n";
+    std::string text =
+        "octant-mpi-mesh: diffusion on a mesh of blocks, one for each rank, with messages like those of ENZO\n\n";
     for (auto const& one : numbers) {
         std::string line = "  " + std::string(one.name) + " N";
         line.resize(20, ' ');
