@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from octant.profile.process_file import read_processes
 
 from octant.profile.call_names import CALL_NAMES
+from octant.profile.process_file import read_processes
 from paths import ROOT
 
 PROGRAM = ROOT / "tests" / "profiler" / "programs" / "reused_requests.c"
