@@ -209,7 +209,7 @@ def test_fortran(profile: Profiles, library: MpiLibrary, binding: str) -> None:
     # gfortran gives some calls with arguments of derived types the line of another statement.
     expected, found = truth.calls("file", "line")[0], recorded(job, "file", "line")[0]
     right = [key for key in expected if found[key] == expected[key]]
-    assert len(right) > 0.8 * len(expected)
+    assert len(right) > 0.6 * len(expected)
     assert binding != "MPIF" or found == expected
     for kind in (0, 1):
         assert not differences(truth.peers()[kind], recorded_peers(job)[kind])

@@ -4,8 +4,9 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,19 @@ STATES = {
 """States that a process may have after each case of `life.c`."""
 OF_EVERY_LIBRARY = ("killed", "forks")
 
+MODES = ("OCTANT_PROFILE_MODE=off", "OCTANT_PROFILE_MODE=counts", "OCTANT_PROFILE_SITES=0")
+
 Pair = Callable[..., tuple[ProgramRun, ProgramRun]]
+
+
+def _first_or_every(cases: Iterable[str], of_every_library: Sequence[str]) -> list[Any]:
+    """Return the cases for the first library, and some of them for the others, with names of the tests."""
+    return [
+        pytest.param(library, case, id=f"{re.sub(r'[^A-Za-z0-9]', '', library.name)}-{case}")
+        for library in LIBRARIES
+        for case in cases
+        if library is FIRST or case in of_every_library
+    ]
 
 
 def masked(run: ProgramRun) -> tuple[int, bytes, bytes]:
@@ -71,10 +84,8 @@ def compare_recorded(run: ProgramRun, *states: str) -> None:
     assert job.processes[0].state in states
 
 
-@pytest.mark.parametrize("case", STATES)
+@pytest.mark.parametrize(("library", "case"), _first_or_every(STATES, OF_EVERY_LIBRARY), indirect=["library"])
 def test_ends_of_processes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, case: str) -> None:
-    if library is not FIRST and case not in OF_EVERY_LIBRARY:
-        pytest.skip("tested with the first library")
     bare, profiled = pair(library, [programs.find(library, "life.c"), case])
     assert masked(profiled) == masked(bare)
     compare_recorded(profiled, *STATES[case].split())
@@ -123,12 +134,10 @@ def test_mpi_that_is_loaded_at_run_time(pair: Pair, library: MpiLibrary, tmp_pat
     assert pair(library, [program, mpi])[1].seen[0] == 9
 
 
-@pytest.mark.parametrize("order", ["first", "last"])
+@pytest.mark.parametrize(("library", "order"), _first_or_every(["first", "last"], ["last"]), indirect=["library"])
 def test_two_tools_see_all_calls(
     programs: TruthPrograms, profiler: Path, library: MpiLibrary, tmp_path: Path, order: str
 ) -> None:
-    if library is not FIRST and order == "first":
-        pytest.skip("tested with the first library")
     tool = tmp_path / "tool.so"
     command = [library.compiler, "-shared", "-fPIC", "-O1", str(PROGRAMS / "tool.c"), "-o", str(tool)]
     subprocess.run(command, check=True, capture_output=True)
@@ -178,12 +187,8 @@ def test_without_a_folder_it_is_inert(programs: TruthPrograms, profiler: Path, t
     assert not list(inert.profile.iterdir())
 
 
-@pytest.mark.parametrize(
-    "variable", ["OCTANT_PROFILE_MODE=counts", "OCTANT_PROFILE_MODE=off", "OCTANT_PROFILE_SITES=0"]
-)
+@pytest.mark.parametrize(("library", "variable"), _first_or_every(MODES, MODES[:1]), indirect=["library"])
 def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variable: str) -> None:
-    if library is not FIRST and not variable.endswith("=off"):
-        pytest.skip("tested with the first library")
     words: list[str | Path] = [programs.find(library, "calls.c"), "blocking", "completions", "switched_off"]
     name, _, value = variable.partition("=")
     bare, profiled = pair(library, words, environment={name: value}, ranks=2)
