@@ -50,7 +50,7 @@ test-root:  ## run the tests that need root, with what `make test` has built (ro
 # Ninja would look for the job server of `make --jobs`, which only a recursive make can use.
 WITH_TOOLS := @MAKEFLAGS= PATH="$(CURDIR)/$(BIN):$$PATH"
 OPENMPI_KERNELS := hpcc-gfft hpcc-hpl hpcc-ptrans hpcc-randomaccess mpi-clock mpi-collective mpi-exchange mpi-guidelines mpi-mpiio mpi-onesided \
-	mpi-p2p mpi-ring mpi-startup mpi-threads node-stream mpi-probe mpi-mesh bind pages profiler link
+	mpi-p2p mpi-ring mpi-startup mpi-threads node-stream mpi-probe bind pages link
 dev: $(STAMP)  ## build kernels with fault injection and warnings as errors, in build/dev
 	@mkdir -p build
 	$(WITH_TOOLS) cmake --preset dev >build/dev.log 2>&1 || { cat build/dev.log; exit 1; }
