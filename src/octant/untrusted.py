@@ -44,9 +44,12 @@ def read_bytes(path: Path, what: str, limit: int = FILE_LIMIT) -> bytes:
     try:
         # a pipe without a writer must not block
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise Refusal(f"cannot read the {what} {path} (not a regular file); give a file", Exit.WRONG_WORD)
-            data = file.read(limit + 1)
+            data = file.read(min(limit, status.st_size) + 1)  # a buffer of the limit would be allocated, too
+            if len(data) > status.st_size:  # the file grows, or is in /proc
+                data += file.read(limit + 1 - len(data))
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise Refusal(f"cannot read the {what} {path} ({reason}); give a readable file") from error
