@@ -128,6 +128,7 @@ def test_counts_have_no_times() -> None:
     assert not re.search(r"\d [nµm]?s\b", tables)
     assert "MPI_Irecv" in tables
     assert "64,000" in tables
+    assert not re.search(r"bytes|\d [KMG]?i?B\b", tables)
 
 
 def test_every_number_states_how_it_was_obtained() -> None:
