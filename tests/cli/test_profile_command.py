@@ -288,6 +288,45 @@ def test_programs_that_cannot_be_profiled(octant: Octant, tmp_path: Path) -> Non
     )
 
 
+OTHER_MPI = r"""
+#include <stdio.h>
+#define CALL(name, parameters, ...) \
+    int PMPI_##name parameters __VA_ARGS__ int MPI_##name parameters __attribute__((weak, alias("PMPI_" #name)));
+CALL(Init, (int* count, char*** words), { return printf("Init %d\n", *count), (void)words, 0; })
+CALL(Initialized, (int* flag), { return *flag = 1, 0; })
+CALL(Get_library_version, (char* text, int* length), { return *length = sprintf(text, VERSION), 0; })
+CALL(Comm_dup, (int old, short* made), { return *made = 5, printf("Comm_dup %d\n", old), 0; })
+CALL(Send, (int* data, int count), { return printf("Send %d %d\n", *data, count), 9; })
+CALL(Finalize, (void), { return puts("Finalize"), 0; })
+"""
+
+
+@pytest.mark.parametrize("version", ["Other MPI 1.0", "Open MPI 99"])
+def test_programs_with_an_unsupported_library_run_unrecorded(octant: Octant, tmp_path: Path, version: str) -> None:
+    library, program = tmp_path / "libother.so", tmp_path / "program"
+    words = ["cc", "-shared", "-fPIC", f'-DVERSION="{version}"', "-xc", "-", "-o", str(library)]
+    subprocess.run(words, input=OTHER_MPI, text=True, check=True, capture_output=True)
+    text = """
+        int MPI_Init(int*, char***), MPI_Comm_dup(int, short*), MPI_Send(int*, int), MPI_Finalize(void);
+        int main(int count, char** words) {
+            int data = 7;
+            short made = 0;
+            MPI_Init(&count, &words);
+            MPI_Comm_dup(3, &made);
+            int const result = MPI_Send(&data, 2) + made;
+            MPI_Finalize();
+            return result;
+        }"""
+    words = ["cc", "-xc", "-", "-o", str(program), "-xnone", str(library)]
+    subprocess.run(words, input=text, text=True, check=True, capture_output=True)
+    bare = subprocess.run([program], capture_output=True, text=True, check=False)
+    done = octant("profile", "--", str(program))
+    assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout)
+    assert done.returncode == 9 + 5
+    assert f"is not supported ({version})" in " ".join(done.stderr.split())
+    assert "octant-profiler:" not in done.stderr
+
+
 def test_another_tool_is_named(octant: Octant, tmp_path: Path) -> None:
     tool = tmp_path / "tool.so"
     words = ["cc", "-shared", "-fPIC", "-xc", "-", "-o", str(tool)]
