@@ -142,10 +142,11 @@ def octant(environment: Mapping[str, str], preloaded: Preloaded) -> Octant:
         cwd: Path | None = None,
         timeout: float = 60,
         within: Sequence[str] = (),
+        stdin: int | None = None,
     ) -> "subprocess.CompletedProcess[str]":
         all_of_it = {**environment, **(env or {})}
         if not within and not reads_at_the_start(env or {}):
-            return preloaded.run(words, all_of_it, cwd, timeout)
+            return preloaded.run(words, all_of_it, cwd, timeout, stdin)
         return subprocess.run(
             [*within, sys.executable, "-m", "octant.cli", *words],
             env=all_of_it,

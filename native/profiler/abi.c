@@ -24,11 +24,6 @@ struct octant_type_size octant_type_table[octant_type_sizes];
 static pthread_once_t selected = PTHREAD_ONCE_INIT;
 static void* library;  // handle for dlsym; null: symbols of the libraries that are loaded after the profiler
 
-static _Noreturn void end_process(char const* cause, char const* next_step) {
-    fprintf(stderr, "octant-profiler: %s; %s\n", cause, next_step);
-    _Exit(1);
-}
-
 // mpi4py loads its library with local scope: its symbols are visible only from the library itself and from the
 // libraries that need it. Objects are listed in the order of loading, therefore those that need it come first.
 static void* find_local_library(void) {
@@ -155,19 +150,14 @@ static void use_mpich(void) {
 }
 
 // Its handles are addresses of variables. A program that is not position-independent has copies of them, which all
-// libraries use: the first definition in the order of loading counts.
+// libraries use: the first definition in the order of loading counts. 0: there is none.
 static uintptr_t find_variable(char const* name) {
     void* const first = dlsym(RTLD_DEFAULT, name);
-    void* const address = first != NULL ? first : octant_find_symbol(name);
-    if (address == NULL) {
-        fprintf(stderr, "octant-profiler: the MPI library has no variable %s; run without `octant profile`\n", name);
-        _Exit(1);
-    }
-    return (uintptr_t)address;
+    return (uintptr_t)(first != NULL ? first : octant_find_symbol(name));
 }
 
 static void use_openmpi(void) {
-    octant_interface = (struct octant_interface){
+    struct octant_interface const found = {
         .abi = octant_abi_openmpi,
         .handle_mask = UINTPTR_MAX,
         .handle_bytes = 8,
@@ -189,6 +179,12 @@ static void use_openmpi(void) {
         .status_ignore = 0,
         .statuses_ignore = 0,
     };
+    uintptr_t const handles[] = {found.world, found.self,          found.comm_null, found.request_null,
+                                 found.byte,  found.datatype_null, found.win_null,  found.file_null};
+    for (size_t index = 0; index < sizeof handles / sizeof *handles; ++index) {
+        if (handles[index] == 0) return;  // not supported
+    }
+    octant_interface = found;
 }
 
 // The search through all libraries is repeated more and more rarely.
@@ -215,8 +211,7 @@ static void select_interface(void) {
             use_openmpi();
             break;
         case octant_abi_unknown:
-            end_process("the program calls an MPI library that is neither MPICH nor Open MPI and has no standard ABI",
-                        "run it without `octant profile`");
+            break;  // nothing is recorded
     }
     // Libraries of MPI 5.0 have all functions.
     if (octant_own_function("PMPI_Abi_get_version") == NULL) octant_restore_weak_references();

@@ -114,8 +114,12 @@ static void* find_procedure(int index, void const* caller) {
                 name);
         _Exit(1);
     }
-    find_conversions();
-    find_constants();
+    if (octant_is_supported()) {
+        find_conversions();
+        find_constants();
+    } else {
+        octant_first_call();
+    }
     __atomic_store_n(&addresses[index], function, __ATOMIC_RELEASE);
     return function;
 }
@@ -355,7 +359,7 @@ static octant_slot run(int index, octant_slot* slots, void const* address) {
     struct procedure const* const procedure = &procedures[index];
     void* function = __atomic_load_n(&addresses[index], __ATOMIC_ACQUIRE);
     if (OCTANT_UNLIKELY(function == NULL)) function = find_procedure(index, address);
-    if (octant_thread.depth != 0) return pass_on(function, procedure->slots, slots);
+    if (octant_thread.depth != 0 || !octant_is_supported()) return pass_on(function, procedure->slots, slots);
     struct context context;
     context.procedure = procedure;
     context.function = function;

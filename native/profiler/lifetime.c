@@ -317,6 +317,12 @@ static void open_profile(void) {
     octant_profile->abi = (uint32_t)octant_interface.abi;
     read_library_version();
     read_rank_of_launcher();
+    if (!octant_is_supported()) {  // the file states this rank and its library
+        update_clocks();
+        octant_profile = NULL;
+        errno = error;
+        return;
+    }
     pthread_atfork(NULL, NULL, forget_parent);
     is_alive = true;
     octant_costs_unknown = true;

@@ -45,7 +45,7 @@ struct octant_header {
     uint32_t version;
     uint32_t header_bytes;
     uint32_t entry_bytes, peer_bytes, slab_bytes, page_bytes;
-    uint32_t abi;    // enum octant_abi
+    uint32_t abi;    // enum octant_abi; unknown: the MPI library is not supported, nothing was recorded
     uint32_t state;  // enum octant_state
     uint32_t flags;  // enum octant_flag
     int32_t pid;

@@ -364,7 +364,7 @@ static void session_made(octant_slot session) {
 #define OCTANT_CHANGING(number, address, invocation, is_timed, first, after, last) \
     struct octant_thread* const thread = &octant_thread;                           \
     bool const is_recorded = !octant_skips(thread);                                \
-    if (thread->depth != 0) return invocation;                                     \
+    if (thread->depth != 0 || !octant_is_supported()) return invocation;           \
     struct octant_mark mark = {.thread = thread, .site = octant_site(address), .call = (number)}; \
     bool const has_time = is_recorded && (is_timed) && !octant_recording.counts_only; \
     if (is_recorded && !has_time) octant_count(thread, number, mark.site);         \

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from octant.analysis.profiles import profiled_launches, read_profile
+from octant.failure import Exit
 from octant.profile.job import SENT
 from octant.store import Store
 
@@ -52,13 +52,17 @@ def test_the_profile_has_the_counts_of_the_program(octant: Octant, tmp_path: Pat
 
 @pytest.mark.mpi
 def test_values_of_a_profile_are_results_of_a_run(octant: Octant, tmp_path: Path) -> None:
-    values = ("region:solve", "call:MPI_Allreduce:calls", "call:MPI_Allreduce:bytes per call:1")
+    values = (
+        "region:solve", "wait=region:nowhere", "call:MPI_Allreduce:calls", "call:MPI_Allreduce:bytes per call:1",
+    )  # fmt: skip
     options = [word for value in values for word in ("--value", value)]
     program = (MPIEXEC, "-n", "2", "octant-mpi-mesh", "--steps", "9")
-    done = octant("run", "--repeats", "1", "--json", *options, "--", *program, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    figures = {one["metric"]: one for one in json.loads(done.stdout)["figures"]}
-    assert figures["call:MPI_Allreduce:calls"]["median"] == 18
-    assert figures["call:MPI_Allreduce:bytes per call:1"]["median"] == 8
-    assert figures["solve"]["unit"] == "s"
-    assert figures["solve"]["median"] > 0
+    done = octant("run", "--repeats", "1", *options, "--", *program, cwd=tmp_path)
+    assert done.returncode == Exit.WRONG_WORD
+    assert re.search("the profile has no region 'nowhere'; use one of .*solve", done.stderr)
+    (point,) = Store(tmp_path / "store").find("last").points
+    results = {one.name: one for one in point.results}
+    assert results["call:MPI_Allreduce:calls"].value == 18
+    assert results["call:MPI_Allreduce:bytes per call:1"].value == 8
+    assert results["solve"].unit == "s"
+    assert 0 < results["solve"].value < results["wall time"].value

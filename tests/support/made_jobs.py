@@ -141,12 +141,12 @@ def counts_only() -> JobProfile:
     """Return the same program, of which calls were only counted."""
     job = made_job()
     calls = job.calls.copy()
-    for name in ("time_s", "waited_s", "in_flight_s", "min_s", "max_s"):
-        calls[name] = 0.0
+    for name in ("time_s", "waited_s", "in_flight_s", "min_s", "max_s", "bytes", "bucket"):
+        calls[name] = 0
     times = job.region_times.copy()
     times["mpi_s"] = 0.0
     processes = tuple(replace(one, mpi_s=0.0, flags=("counts only",)) for one in job.processes)
-    return replace(job, calls=calls, region_times=times, processes=processes)
+    return replace(job, calls=calls, peers=job.peers[:0], region_times=times, processes=processes)
 
 
 def killed(missing: Sequence[int] = (5, 6)) -> JobProfile:

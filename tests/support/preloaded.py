@@ -41,9 +41,17 @@ class Preloaded:
         self._server: tuple[subprocess.Popen[bytes], socket.socket] | None = None
 
     def run(
-        self, words: Sequence[str], environment: Mapping[str, str], cwd: Path | None, timeout: float
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: Path | None,
+        timeout: float,
+        stdin: int | None = None,
     ) -> "subprocess.CompletedProcess[str]":
         """Run `octant WORDS…` to its end, as `subprocess.run` does.
+
+        Args:
+            stdin: what the command reads; `None`: nothing.
 
         Raises:
             subprocess.TimeoutExpired: it took longer, and was killed.
@@ -52,7 +60,7 @@ class Preloaded:
         requests = self._server[1]
         request = json.dumps([list(words), dict(environment), str(cwd or Path.cwd())]).encode()
         outputs, writers = zip(os.pipe(), os.pipe(), strict=True)
-        socket.send_fds(requests, [request], writers)
+        socket.send_fds(requests, [request], writers if stdin is None else (*writers, stdin))
         for writer in writers:
             os.close(writer)
         texts = ["", ""]
@@ -128,7 +136,7 @@ def _serve(number: int) -> None:
     """Fork for each request; return in each child, and when there are no more."""
     requests = socket.socket(fileno=number)
     while True:
-        request, writers, _, _ = socket.recv_fds(requests, _LONGEST, 2)
+        request, writers, _, _ = socket.recv_fds(requests, _LONGEST, 3)
         if not request:
             os._exit(0)
         child = os.fork()
@@ -148,7 +156,7 @@ def _become(words: list[str], environment: dict[str, str], cwd: str, writers: li
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
-    for stream, writer in zip((1, 2), writers, strict=True):
+    for stream, writer in zip((1, 2, 0), writers, strict=False):
         os.dup2(writer, stream)
         os.close(writer)
     # The server's streams know what its own files can do; a pipe cannot be searched.

@@ -42,9 +42,12 @@ def results(job: JobProfile) -> tuple[Result, ...]:
         found += [Result(MPI_SHARE, total.mpi_share), Result(MPI_TIME, total.mpi_s / len(ranks), "s")]
     found += [
         Result(MPI_CALLS, float(total.calls)),
-        Result(BYTES_SENT, float(total.bytes_sent), "B"),
-        Result(MESSAGES_SENT, float(job.peers["messages"][job.peers["kind"] == SENT].sum())),
     ]
+    if not is_counts_only(job):
+        found += [
+            Result(BYTES_SENT, float(total.bytes_sent), "B"),
+            Result(MESSAGES_SENT, float(job.peers["messages"][job.peers["kind"] == SENT].sum())),
+        ]
     if (factors := efficiency(job)) is not None:
         found += [
             Result(PARALLEL_EFFICIENCY, factors.parallel),
@@ -65,9 +68,10 @@ def series(job: JobProfile) -> tuple[Mapping[str, Any], ...]:
         found += [
             {"name": f"reading/{MPI_TIME}", "rank": one.rank, "unit": "s", "values": [one.mpi_s]} for one in ranks
         ]
-    found += [
-        {"name": f"reading/{BYTES_SENT}", "rank": one.rank, "unit": "B", "values": [one.bytes_sent]} for one in ranks
-    ]
+        found += [
+            {"name": f"reading/{BYTES_SENT}", "rank": one.rank, "unit": "B", "values": [one.bytes_sent]}
+            for one in ranks
+        ]
     return (*found, *_of_regions(job))
 
 

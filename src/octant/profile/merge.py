@@ -18,7 +18,7 @@ called MPI_Finalize is kept; of several such, the one with most calls.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,6 +94,7 @@ def merge(paths: Iterable[Path], ranks: int | None = None) -> JobProfile:
     parts: list[_Part] = []
     problems: list[str] = []
     without_clock: list[ProcessTables] = []
+    unsupported: list[ProcessTables] = []
     rates: dict[str, float] = {}
     for path in sorted(paths):
         try:
@@ -103,6 +104,8 @@ def merge(paths: Iterable[Path], ranks: int | None = None) -> JobProfile:
             continue
         found, damages = read_processes(data, path.name)
         problems += damages
+        unsupported += [one for one in found if not one.header["abi"]]
+        found = [one for one in found if one.header["abi"]]
         rated = [(one, rate) for one in found if (rate := one.ticks_per_s)]
         rates |= {one.header["host"]: rate for one, rate in rated}
         without_clock += [one for one in found if not one.ticks_per_s]
@@ -113,6 +116,9 @@ def merge(paths: Iterable[Path], ranks: int | None = None) -> JobProfile:
         parts.append(_part(without_clock, [rates.get(one.header["host"], usual) for one in without_clock]))
     elif without_clock:
         problems.append(_left_out(len(without_clock), "whose clock is not known"))
+    if unsupported:
+        problems.append(_unsupported([one.header for one in unsupported]))
+        ranks = ranks or max(one.header["ranks"] for one in unsupported)
     while len(parts) > 1:
         parts = [_combine(parts[at : at + _FAN_IN]) for at in range(0, len(parts), _FAN_IN)]
     return _job(parts[0] if parts else None, ranks, problems)
@@ -442,6 +448,15 @@ def _of_ranks(rows: np.ndarray, rank_of: np.ndarray) -> np.ndarray:
     if len(rows) and (np.diff(rows["rank"]) < 0).any():
         rows = rows[np.argsort(rows["rank"], kind="stable")]
     return rows
+
+
+def _unsupported(headers: Sequence[Mapping[str, Any]]) -> str:
+    """Return the problem of processes whose MPI library has a binary interface that is not known."""
+    ranks = sorted({one["rank"] for one in headers if one["rank"] >= 0})
+    shown = ", ".join(map(str, ranks[:_SHOWN_RANKS])) + (", …" if len(ranks) > _SHOWN_RANKS else "")
+    of = f"of rank{'s' * (len(ranks) > 1)} {shown}" if ranks else "of the program"
+    name = headers[0]["library"].strip()
+    return f"The MPI library {of} is not supported{f' ({name})' if name else ''}."
 
 
 def _choose(processes: Sequence[_OneProcess], ranks: int | None) -> tuple[dict[int, int], int, list[str]]:

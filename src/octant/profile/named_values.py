@@ -83,7 +83,7 @@ def value_of(job: JobProfile, name: str) -> float:
     """
     named = read_name(name)
     counts_only = any("counts only" in process.flags for process in job.processes)
-    if counts_only and (named.region or named.quantity in ("time", "share")):
+    if counts_only and (named.region or named.quantity != "calls"):
         raise LookupError("calls were counted without time; omit --counts")
     return _region_time(job, named.region) if named.region else _call_value(job, named)
 

@@ -95,7 +95,7 @@ class CallTotals:
     name: str  # "MPI_Send"
     calls: int
     bytes: int
-    mean_bytes: float | None  # of calls of functions that transfer data; `None`: no call has bytes
+    mean_bytes: float | None  # of calls of functions that transfer data; `None`: no call has bytes, or counts only
     time_s: float  # sum over ranks
     share: float  # of all MPI time
     of_ranks: RankSpread  # of time_s, over all ranks of the job
@@ -394,7 +394,7 @@ class Analysis:
     waited_s: float  # sum over `waits` with a late rank
     overlaps: tuple[SiteOverlap, ...]  # the most waiting first
     sizes: SizeDistribution  # of all calls that transfer data
-    sizes_of_calls: tuple[SizeDistribution, ...]  # of the calls with the most time, or bytes if counts only
+    sizes_of_calls: tuple[SizeDistribution, ...]  # of the calls with the most time; empty: counts only
     matrix: CommunicationMatrix | None  # `None`: no messages between ranks
     communicators: tuple[CommunicatorTotals, ...]  # the costliest first
     communicator_sizes: tuple[CommunicatorSizeTotals, ...]

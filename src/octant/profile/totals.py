@@ -111,7 +111,7 @@ def call_totals(job: JobProfile, categories: Iterable[Category] | None = None) -
     Args:
         categories: of the functions to include; `None`: all.
     """
-    axis, whole = RankAxis.of(job), mpi_seconds(job)
+    axis, whole, is_counted = RankAxis.of(job), mpi_seconds(job), is_counts_only(job)
     wanted = None if categories is None else set(categories)
     found = []
     for (number,), rows in groups(job.calls, "call"):
@@ -124,7 +124,7 @@ def call_totals(job: JobProfile, categories: Iterable[Category] | None = None) -
                 name=name,
                 calls=calls,
                 bytes=size,
-                mean_bytes=size / calls if calls and transfers_data(name) else None,
+                mean_bytes=size / calls if calls and transfers_data(name) and not is_counted else None,
                 time_s=time_s,
                 share=share_of(time_s, whole),
                 of_ranks=axis.spread(axis.sums(rows["rank"], rows["time_s"])),
@@ -207,17 +207,16 @@ def _bucket(number: int, rows: np.ndarray) -> SizeBucket:
 
 
 def data_rows(job: JobProfile) -> np.ndarray:
-    """Return the calls of functions that transfer data."""
+    """Return the calls of functions that transfer data; none if bytes were not recorded."""
     numbers = [number for number, name in enumerate(job.call_names) if transfers_data(name)]
     rows: np.ndarray = job.calls[np.isin(job.calls["call"], numbers)]
-    return rows
+    return rows[:0] if is_counts_only(job) else rows
 
 
 def size_distributions(job: JobProfile) -> tuple[SizeDistribution, ...]:
-    """Return the size distributions of the functions with the most time, or bytes if there are no times."""
+    """Return the size distributions of the functions with the most time."""
     rows = data_rows(job)
-    attribute = "bytes" if is_counts_only(job) else "time_s"
-    every = [(float(part[attribute].sum()), job.call_names[key[0]], part) for key, part in groups(rows, "call")]
+    every = [(float(part["time_s"].sum()), job.call_names[key[0]], part) for key, part in groups(rows, "call")]
     costliest = sorted(every, key=lambda one: (-one[0], one[1]))[:MAX_SIZED_CALLS]
     return tuple(size_distribution(part, name) for _, name, part in costliest)
 

@@ -114,6 +114,15 @@ def test_every_kind_of_profile_has_a_sentence_and_a_grade(name: str, sentence: s
     assert len(first.tiles) == 6
 
 
+@pytest.mark.parametrize(
+    ("library", "name"),
+    [("MPICH Version:      5.0.2", "MPICH 5.0.2"), ("Open MPI v4.1.4, package: Debian", "Open MPI v4.1.4")],
+)
+def test_the_library_has_its_name(library: str, name: str) -> None:
+    first = first_screen_of(analyse(replace(made_jobs.made_job(), library=library)))
+    assert first.identity[1].endswith(f" · {name}")
+
+
 def test_a_killed_job_names_its_ranks() -> None:
     text = reliability_of(analyse(made_jobs.killed())).text
     assert "ranks 5-6 have no table, and ranks 0-4,7 ended before MPI_Finalize" in text
@@ -122,12 +131,32 @@ def test_a_killed_job_names_its_ranks() -> None:
     assert rows["Problem"].seen == "the file of rank 5 is damaged after byte 4096"
 
 
+@pytest.mark.parametrize(
+    ("calls", "requests", "sentence", "row"),
+    [
+        (17, 0, "17 calls have no call site, because tables were full.", "17 calls without site and size"),
+        (0, 1, "The completion of 1 request was not seen.", "1 request without completion"),
+        (1, 120, "1 call has no call site, because tables were full; the completion of 120 requests was not seen.",
+         "120 requests without completion"),
+    ],
+)  # fmt: skip
+def test_lost_data_is_named_with_its_cause(calls: int, requests: int, sentence: str, row: str) -> None:
+    job = made_jobs.made_job()
+    first = replace(job.processes[0], lost_calls=calls, lost_requests=requests)
+    found = reliability_of(analyse(replace(job, processes=(first, *job.processes[1:]))))
+    assert found.text.startswith(sentence)
+    dropped = next(one for one in found.rows if one.what == "Dropped data")
+    assert row in dropped.seen
+    assert not re.search(r"\b0 (call|request)", found.text + dropped.seen)
+
+
 def test_counts_have_no_times() -> None:
     made = report_text(analyse(made_jobs.counts_only()), 200, details=True)
     tables = made[made.index("Call sites (measured)") : made.index("Regions (measured)")]
     assert not re.search(r"\d [nµm]?s\b", tables)
     assert "MPI_Irecv" in tables
     assert "64,000" in tables
+    assert not re.search(r"bytes|\d [KMG]?i?B\b", tables)
 
 
 def test_every_number_states_how_it_was_obtained() -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = "octant-profile-1"
 """Name of the format; members may be added without a new number."""
+_BYTES = frozenset({"bytes", "bytes_sent", "mean_bytes"})
 
 
 def report_json(analysis: Analysis) -> str:
@@ -40,7 +41,14 @@ def document(analysis: Analysis) -> dict[str, Any]:
         "definitions": dict(definitions()),
     }  # fmt: skip
     values = {one.name: plain(getattr(analysis, one.name)) for one in fields(analysis) if one.name != "job"}
-    return {**about, **values}
+    return {**about, **(_without_bytes(values) if analysis.is_counts_only else values)}
+
+
+def _without_bytes(value: Any) -> Any:
+    """Return the results of a profile that has only numbers of calls, with `null` for bytes."""
+    if isinstance(value, dict):
+        return {name: None if name in _BYTES else _without_bytes(one) for name, one in value.items()}
+    return [_without_bytes(one) for one in value] if isinstance(value, list) else value
 
 
 def plain(value: object) -> Any:

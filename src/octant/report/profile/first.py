@@ -15,6 +15,7 @@ from octant.profile.results import Analysis
 from octant.report import claims
 from octant.report.plain import clean
 from octant.report.profile.tables import count, repeated_texts, seconds, share, short_site, site_text, size
+from octant.report.results import library_text
 from octant.report.screen.answer import Reliability, ReliabilityRow, ShareBar, Strip, Tile
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.sentences import Sentences
@@ -50,7 +51,7 @@ def program_text(one: Analysis) -> str:
 
 def about_text(one: Analysis) -> str:
     """Return what ran: `8 ranks on 2 hosts · Open MPI v4.1.4 · MPI profile of 1 launch`."""
-    hosts, library = len({rank.host for rank in one.ranks}), clean(one.job.library.partition(",")[0].strip())
+    hosts, library = len({rank.host for rank in one.ranks}), clean(library_text(one.job.library))
     return _TEXTS.line("about", one.job.ranks, hosts, library or clean(one.job.abi), one.repeats.launches)
 
 

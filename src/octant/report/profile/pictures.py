@@ -131,7 +131,7 @@ def _sites(one: Analysis) -> Picture | None:
 
 
 def _sizes(one: Analysis) -> Picture | None:
-    """Draw calls and time, or bytes without times, by the size of a call."""
+    """Draw calls and time by the size of a call."""
     buckets = one.sizes.buckets
     if not any(bucket.bytes for bucket in buckets):
         return None
@@ -140,9 +140,8 @@ def _sizes(one: Analysis) -> Picture | None:
     ends = (middles[0] / 2**0.5, middles[-1] * 2**0.5)
     axis = Axis("bytes of a call", True, tuple(tick for tick in ticks if ends[0] <= tick[0] <= ends[1]), "B", ends=ends)
     calls = [float(bucket.calls) for bucket in buckets]
-    second = [float(bucket.bytes) for bucket in buckets] if one.is_counts_only else [one_.time_s for one_ in buckets]
-    title, unit = ("Bytes", "B") if one.is_counts_only else ("Time, sum of ranks", "s")
-    panels = (_bars(axis, "Calls", "1", middles, calls), _bars(axis, title, unit, middles, second))
+    times = [bucket.time_s for bucket in buckets]
+    panels = (_bars(axis, "Calls", "1", middles, calls), _bars(axis, "Time, sum of ranks", "s", middles, times))
     return Picture(
         "mpi-sizes-picture", "Message sizes", _TEXTS.line("sizes", _largest(one.sizes)), panels, (), (), width=564
     )
@@ -156,9 +155,6 @@ def _place(first: int) -> float:
 def _bars(axis: Axis, title: str, unit: str, xs: Sequence[float], values: Sequence[float]) -> Panel:
     most = max(values)
     scale, name = (1.0, "") if unit == "1" else units.si_scale(most, unit=unit)
-    if unit == "B":
-        power = min(5, max(0, int(math.log2(most) // 10))) if most >= 1 else 0
-        scale, name = 1024.0**power, ("", "Ki", "Mi", "Gi", "Ti", "Pi")[power]
     ticks = even_ticks(most / scale, lambda value: f"{value:,.6g}")
     some = tuple((at * scale, text) for at, text in ticks[:: max(1, len(ticks) // 4)])
     upright = Axis(title if unit == "1" else f"{title}, {name}{unit}", False, some, unit)

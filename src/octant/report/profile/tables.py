@@ -49,16 +49,16 @@ class _Field(NamedTuple):
 
     title: str
     text: Callable[[Any], str]
-    is_timed: bool = False  # omitted if calls were only counted
+    needs_values: bool = False  # of calls, a time or bytes; omitted if calls were only counted
     is_number: bool = True
     basis: str = ""
 
 
 def sections(one: Analysis) -> tuple[Section, ...]:
     """Return the tables of a profile that have rows, and those that say why they have none."""
-    timed = () if one.is_counts_only else (_waiting(one), _overlap(one))
+    valued = () if one.is_counts_only else (_waiting(one), _overlap(one), *_sizes(one), _pairs(one))
     found = (
-        _sites(one), _calls(one), *timed, *_sizes(one), _pairs(one), _communicators(one), _regions(one),
+        _sites(one), _calls(one), *valued, _communicators(one), _regions(one),
         _transfers(one, "one-sided", "One-sided communication", one.one_sided),
         _transfers(one, "files", "MPI-IO", one.files), _excess(one), _ranks(one), *_repeats(one), _definitions(),
     )  # fmt: skip
@@ -118,7 +118,7 @@ def _section(
     most: int = MAX_LISTED, **more: Any,
 ) -> Section:  # fmt: skip
     """Return a table of items, at most `most`, with the columns for which this profile has numbers."""
-    kept = [one for one in fields if not (one.is_timed and analysis.is_counts_only)]
+    kept = [one for one in fields if not (one.needs_values and analysis.is_counts_only)]
     every = list(items)
     rows = tuple(tuple(clean(field.text(item)) for field in kept) for item in every[:most])
     filled = [i for i, field in enumerate(kept) if not field.is_number or any(row[i] for row in rows)]
@@ -156,10 +156,10 @@ def _sites(one: Analysis) -> Section:
         _Field("of MPI time", _if_timed(lambda row: share(row.share), untimed), True),
         *spread[:2],
         _Field("calls", lambda row: count(row.calls)),
-        _Field("bytes per call", _bytes_per_call),
+        _Field("bytes per call", _bytes_per_call, True),
         *spread[2:],
         _Field("time, sum of ranks", _if_timed(lambda row: seconds(row.time_s), untimed), True),
-        _Field("bytes", lambda row: size(row.bytes or None)),
+        _Field("bytes", lambda row: size(row.bytes or None), True),
         _Field("ranks", lambda row: count(row.ranks)),
         *(field._replace(text=_if_timed(field.text, untimed)) for field in _EXTREMES),
         _text("communicators", lambda row: _communicator_names(one, row.communicators)),
@@ -196,13 +196,13 @@ def _call_fields() -> list[_Field]:
         _Field("mean rank", lambda row: seconds(row.of_ranks.mean) if row.is_timed else "", True),
         _Field("max rank", lambda row: seconds(row.of_ranks.maximum) if row.is_timed else "", True),
         _Field("calls", lambda row: count(row.calls)),
-        _Field("bytes per call", lambda row: size(row.mean_bytes)),
+        _Field("bytes per call", lambda row: size(row.mean_bytes), True),
         _Field("rank of max", lambda row: str(row.of_ranks.rank_of_maximum) if row.is_timed else "", True),
         _Field("imbalance", lambda row: claims.ratio(row.of_ranks.imbalance) if row.is_timed else "", True),
         _Field("calls, least rank", lambda row: count(round(row.calls_of_ranks.minimum))),
         _Field("calls, most rank", lambda row: count(round(row.calls_of_ranks.maximum))),
         _Field("time, sum of ranks", lambda row: seconds(row.time_s) if row.is_timed else "", True),
-        _Field("bytes", lambda row: size(row.bytes or None)),
+        _Field("bytes", lambda row: size(row.bytes or None), True),
         *(field._replace(text=_of_timed(field.text)) for field in _EXTREMES),
     ]
 
@@ -251,7 +251,7 @@ def _overlap(one: Analysis) -> Section:
         _Field("in flight", lambda row: seconds(row.in_flight_s)),
         _Field("waited for", lambda row: seconds(row.waited_s)),
         _Field("requests", lambda row: count(row.calls)),
-        _Field("bytes", lambda row: size(row.bytes)),
+        _Field("bytes", lambda row: size(row.bytes), True),
     ]
     text = TEXTS.line("overlap") if one.overlaps else ""
     return _section(one, "overlap", "Overlap of requests", fields, one.overlaps, text=text, basis="measured")
@@ -264,7 +264,7 @@ def _sizes(one: Analysis) -> list[Section]:
         _text("call", lambda row: row[0] or "all calls"),
         _text("bytes of a call", lambda row: size_range(row[1])),
         _Field("calls", lambda row: count(row[1].calls)),
-        _Field("bytes", lambda row: size(row[1].bytes)),
+        _Field("bytes", lambda row: size(row[1].bytes), True),
         _Field("time", lambda row: seconds(row[1].time_s), True),
         _Field("time per call", lambda row: seconds(row[1].time_s / row[1].calls) if row[1].calls else "", True),
         _Field("of all calls", lambda row: share(row[1].calls / calls) if calls and not row[0] else ""),
@@ -310,7 +310,7 @@ def _pairs(one: Analysis) -> Section:
     fields: list[_Field] = [
         _text("from rank", lambda pair: ranks(pair.source)),
         _text("to rank", lambda pair: ranks(pair.target)),
-        _Field("bytes", lambda pair: size(pair.bytes)),
+        _Field("bytes", lambda pair: size(pair.bytes), True),
         _Field("messages", lambda pair: count(pair.messages)),
         _Field("bytes per message", lambda pair: size(pair.bytes / pair.messages)),
         _Field("of all bytes", lambda pair: share(pair.bytes / total) if total else ""),
@@ -328,11 +328,11 @@ def _communicators(one: Analysis) -> Section:
         _Field("of MPI time", lambda row: share(row.share), True),
         _Field("time, sum of ranks", lambda row: seconds(row.time_s), True),
         _Field("calls", lambda row: count(row.calls)),
-        _Field("bytes", lambda row: size(row.bytes)),
+        _Field("bytes", lambda row: size(row.bytes), True),
         _Field("ranks that called", lambda row: count(row.ranks)),
     ]
     rows: Sequence[CommunicatorTotals] = one.communicators
-    text = TEXTS.line("communicators") if rows else ""
+    text = TEXTS.line("communicators", one.is_counts_only) if rows else ""
     return _section(one, "communicators", "Communicators, windows and files", fields, rows, text=text, basis="measured")
 
 
@@ -346,11 +346,11 @@ def _regions(one: Analysis) -> Section:
         _Field("MPI share", lambda row: share(row.mpi_share), True),
         _Field("visits", lambda row: count(row.visits)),
         _Field("calls", lambda row: count(row.calls)),
-        _Field("bytes", lambda row: size(row.bytes)),
+        _Field("bytes", lambda row: size(row.bytes), True),
         _Field("ranks", lambda row: count(row.ranks)),
     ]
     rows: Sequence[RegionTotals] = one.regions
-    text = TEXTS.line("regions") if rows else ""
+    text = TEXTS.line("regions", one.is_counts_only) if rows else ""
     return _section(one, "regions", "Regions", fields, rows, text=text, basis="measured")
 
 
@@ -379,7 +379,7 @@ def _ranks(one: Analysis) -> Section:
         _Field("memory", lambda row: size(row.peak_memory_bytes)),
         _Field("context switches", lambda row: count(row.context_switches)),
         _Field("calls", lambda row: count(row.calls)),
-        _Field("bytes sent", lambda row: size(row.bytes_sent)),
+        _Field("bytes sent", lambda row: size(row.bytes_sent), True),
         _Field("threads", lambda row: count(row.threads)),
         _Field("overhead", lambda row: share(row.own_cost_share), basis="estimated"),
         _text("host", lambda row: row.host),
@@ -416,7 +416,7 @@ def _repeats(one: Analysis) -> list[Section]:
         ),
         _section(
             one, "counts", "Counts that differ between launches", changed, repeats.changed,
-            text=TEXTS.line("counts", len(repeats.changed), repeats.launches), basis="measured",
+            text=TEXTS.line("counts", len(repeats.changed), repeats.launches, one.is_counts_only), basis="measured",
         ),
     ]  # fmt: skip
 
