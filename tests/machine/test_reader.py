@@ -16,6 +16,7 @@ from octant.machine.cpusets import cpus_text
 from octant.machine.crosscheck import compare_with_kernel
 from octant.machine.discover import discover
 from octant.machine.hwloc import NoHwlocError, read_synthetic, read_xml
+from octant.machine.hwloc.cache import _key
 from octant.machine.kinds import classify
 from octant.machine.load import load_machine
 from octant.machine.modes import describe_numa_mode
@@ -417,3 +418,17 @@ def test_causes_are_stated_only_where_they_are_known(tmp_path: Path) -> None:
     written(tmp_path, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 1024 kB"})
     (only,) = discover(root).disagreements
     assert only.trusted.endswith("the cause of the difference is unknown")
+
+
+def test_the_cache_of_this_machine_follows_the_memory_of_its_nodes(tmp_path: Path) -> None:
+    """A hypervisor may add memory to a node while the total in /proc/meminfo remains the same."""
+    root = written(
+        tmp_path, {"proc/sys/kernel/random/boot_id": "1", "proc/meminfo": "MemTotal: 9000 kB\nMemFree: 1 kB"}
+    )
+    written(root, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 1024 kB\nNode 0 MemFree: 5 kB"})
+    key = _key(root)
+    written(root, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 1024 kB\nNode 0 MemFree: 4 kB"})
+    assert key is not None
+    assert _key(root) == key
+    written(root, {f"{NODE}/node0/meminfo": "Node 0 MemTotal: 2048 kB\nNode 0 MemFree: 4 kB"})
+    assert _key(root) != key

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from octant.machine.cpus import NODE
 from octant.machine.hwloc import _helper
 from octant.machine.hwloc.process import HelperError, wheel_library
 from octant.machine.tree import FileTree
@@ -72,14 +73,15 @@ def _folder() -> Path:
     return Path(base) / "octant" / "topology"
 
 
-def _key() -> str | None:
+def _key(root: Path = Path("/")) -> str | None:
     """Return a digest of the inputs; `None` if the kernel does not identify the boot."""
-    tree = FileTree(Path("/"))
+    tree = FileTree(root)
     facts = [tree.text(path) for path in _FACTS]
     if not facts[0]:
         return None
     facts += re.findall(r"(?m)^(?:Cpus|Mems)_allowed:.*", tree.text("proc/self/status") or "")
-    facts += re.findall(r"(?m)^MemTotal:.*", tree.text("proc/meminfo") or "")
+    memory = ("proc/meminfo", *(f"{NODE}/node{number}/meminfo" for number in tree.numbers(NODE, "node")))
+    facts += [line for path in memory for line in re.findall(r"(?m)^.*MemTotal:.*", tree.text(path) or "")]
     folders = os.environ.get("LD_LIBRARY_PATH", "")
     libraries = (str(wheel_library()), *(f"{one}/{_helper.SYSTEM_LIBRARY}" for one in folders.split(":") if one))
     facts += [folders, *map(_state, (*_PLACES, *libraries))]
