@@ -22,7 +22,7 @@ PROGRAMS = [
 FOR_ACCOUNTS = ["runuser", "useradd", "userdel"]
 AS_ROOT = pytest.mark.root("makes an account")
 
-FIRST = ("check", "dev", "dev-openmpi", "fuzz", "hwloc-suite")
+FIRST = ("check", "dev", "dev-openmpi", "fuzz", "hwloc-suite", "intel")
 """Targets that are made two at a time, so that they end in any order."""
 MAKEFILE = f"""\
 {" ".join(FIRST)} test test-root:

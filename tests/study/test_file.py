@@ -18,7 +18,8 @@ def test_shipped_studies_ask_for_what_there_is(name: str) -> None:
     for measure in study.measures.values():
         if measure.workload in workloads.workloads():
             workloads.workload(measure.workload).metric(measure.metric)
-    assert {finding.id for finding in study.findings} <= set(catalogue.findings())
+    published = {finding.id for finding in study.findings if not finding.statement}
+    assert published <= set(catalogue.findings())
 
 
 AXIS = 'axis = { knob = "bytes", values = ["1KiB", "2KiB"] }'
