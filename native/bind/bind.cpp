@@ -21,7 +21,7 @@
 //     profiles
 //       --profiler FILE   the library that records them
 //       --to FOLDER       gets a file of each node (native/profiler/packed_format.h)
-//       --profile-mode MODE   full, counts, off (until the program starts the recording)
+//       --profile-mode MODE   full, counts, off (until the program starts the recording), waits (with barriers)
 //       --no-sites        do not separate calls by call site
 //     --sysfs FOLDER    read the energy counters there, not in /sys
 //

@@ -4,6 +4,7 @@
 #include "octant/exit.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace octant::bind {
 namespace {
@@ -95,8 +96,9 @@ void check_profile(Plan const& plan) {
     for (auto const sign : {' ', ':'})
         if (plan.profiler.find(sign) != std::string::npos)
             cannot_read(plan.profiler, "LD_PRELOAD cannot contain a path with blanks or colons");
-    if (plan.profile_mode != "full" && plan.profile_mode != "counts" && plan.profile_mode != "off")
-        cannot_read(plan.profile_mode, "not full, counts or off");
+    constexpr std::array<std::string_view, 4> modes{"full", "counts", "off", "waits"};
+    if (std::ranges::find(modes, plan.profile_mode) == modes.end())
+        cannot_read(plan.profile_mode, "not full, counts, off or waits");
     if (used == plan.to.empty() || plan.profile.empty() != plan.profiler.empty() ||
         (!plan.profile.empty() && plan.report.empty()))
         throw Refusal(

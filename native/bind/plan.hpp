@@ -53,7 +53,7 @@ struct Plan {
     std::string sysfs = "/sys";           // where energy counters are
     std::string profile;                  // name of the launch whose MPI calls are profiled; "": none
     std::string profiler;                 // library that records them
-    std::string profile_mode = "full";    // or "counts" or "off"
+    std::string profile_mode = "full";    // or "counts", "off" or "waits"
     bool profile_sites = true;            // calls are separated by call site
     std::string collect;                  // name of a launch whose profile is collected; no program is started
     std::string to;                       // folder that gets the profiles

@@ -21,6 +21,7 @@ char const* const octant_call_names[octant_large] = {
 void* octant_functions[octant_max_calls];
 struct octant_type_size octant_type_table[octant_type_sizes];
 
+int octant_splits_waits;
 static pthread_once_t selected = PTHREAD_ONCE_INIT;
 static void* library;  // handle for dlsym; null: symbols of the libraries that are loaded after the profiler
 
@@ -213,6 +214,9 @@ static void select_interface(void) {
         case octant_abi_unknown:
             break;  // nothing is recorded
     }
+    char const* const folder = getenv("OCTANT_PROFILE");
+    char const* const mode = getenv("OCTANT_PROFILE_MODE");
+    octant_splits_waits = octant_is_supported() && folder != NULL && mode != NULL && strcmp(mode, "waits") == 0;
     // Libraries of MPI 5.0 have all functions.
     if (octant_own_function("PMPI_Abi_get_version") == NULL) octant_restore_weak_references();
 }

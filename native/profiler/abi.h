@@ -47,6 +47,7 @@ bool octant_has_library(void);               // a library of MPI is loaded
 void octant_restore_weak_references(void);   // weak.c
 void octant_select_interface(void);          // idempotent; done by octant_find_function as well
 // After the selection: whether the handles and constants of the library are known. If not, all calls are passed on.
+extern int octant_splits_waits;  // a barrier precedes blocking collectives: the same in all processes of a program
 static inline bool octant_is_supported(void) { return octant_interface.abi != octant_abi_unknown; }
 void* octant_find_symbol(char const* name);  // in the MPI library, or in a library that is loaded after the profiler
 // Function of the MPI library for calls by the profiler itself (name: "PMPI_Comm_size"); null: the library has none.

@@ -224,7 +224,11 @@ def _collective(rule: str, values: dict[str, str]) -> str:
     bytes_of = "0" if not text else f"octant_bytes{text}" if text.startswith("(") else f"octant_bytes_{text}"
     lines = ["int const number = mark.succeeded ? octant_communicator_number(comm) : octant_no_communicator;"]
     if rule == base:
-        return "\n    ".join([*lines, f"octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"])
+        record = f"octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"
+        if base.startswith("neighbor"):
+            return "\n    ".join([*lines, record])
+        waiting = "if (OCTANT_UNLIKELY(waited != 0)) add_waiting(entry, waited);"
+        return "\n    ".join([*lines, f"struct octant_entry* const entry = {record}", waiting])
     if rule.endswith("_init"):
         lines += [
             "octant_record(&mark, number, 0);",
@@ -255,4 +259,6 @@ def body(call: MpiCall, rule: str | None, *, large: bool, address: str, invocati
     if rule in POINT_TO_POINT or rule in OTHERS:
         before, after = (POINT_TO_POINT | OTHERS)[rule]
         return _one_line(f"OCTANT_TIMED({head}, {before}, {after.format(**values)})")
+    if rule in COLLECTIVES and not rule.startswith("neighbor"):
+        return _one_line(f"OCTANT_COLLECTIVE({head}, {_collective(rule, values)})")
     return _one_line(f"OCTANT_TIMED({head}, , {_collective(rule, values)})")

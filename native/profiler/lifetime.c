@@ -174,6 +174,7 @@ static void fill_header(struct octant_header* header, size_t slabs_at, size_t pa
     char const* const mode = getenv("OCTANT_PROFILE_MODE");
     if (mode != NULL && strcmp(mode, "counts") == 0) header->flags |= octant_flag_counts_only;
     if (mode != NULL && strcmp(mode, "off") == 0) is_on = false;
+    if (mode != NULL && strcmp(mode, "waits") == 0) header->flags |= octant_flag_waits;
     char const* const sites = getenv("OCTANT_PROFILE_SITES");
     if (sites != NULL && strcmp(sites, "0") == 0) header->flags |= octant_flag_no_sites;
 }

@@ -37,6 +37,7 @@ enum octant_flag {
     octant_flag_lost_slab = 8,     // there was no room for the table of a thread
     octant_flag_mpi_threads = 16,  // MPI_THREAD_MULTIPLE was provided
     octant_flag_no_rank = 32,      // `rank` comes from the launcher's variables, not from MPI_COMM_WORLD
+    octant_flag_waits = 128,       // collectives are preceded by a barrier, whose time is `waited` of their entries
     octant_flag_spawned = 64,      // by MPI_Comm_spawn: `rank` is in another MPI_COMM_WORLD than that of the first processes
 };
 
@@ -108,7 +109,7 @@ struct octant_entry {
     uint64_t calls;
     uint64_t bytes;
     uint64_t ticks;      // inside the call
-    uint64_t waited;     // spent in Wait and Test calls, of any site, for requests that this call started
+    uint64_t waited;     // spent in Wait and Test calls, of any site, for requests that this call started; see octant_flag_waits
     uint64_t in_flight;  // from the start to the completion of these requests
     float min_ticks, max_ticks;  // of one call
 };

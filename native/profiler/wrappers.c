@@ -308,6 +308,31 @@ static void session_made(octant_slot session) {
     octant_request_state.is_locked = 1;  // the thread level of a session is not known here
 }
 
+// --- Waiting in collectives -----------------------------------------------------------
+
+// A barrier before a blocking collective separates the waiting for the last process from the call itself. It is executed
+// by every process that makes the call, also where recording is disabled or there is no room for a table. A program
+// that is correct does not depend on whether its collectives synchronise (MPI 5.0, section 6.14).
+static uint64_t wait_for_others(struct octant_thread* thread, octant_slot comm) {
+    static int (*barrier)(octant_slot);
+    if (thread->depth != 0 || octant_costs_unknown) return 0;  // costs are measured with a call that is not passed on
+    int (*function)(octant_slot) = __atomic_load_n(&barrier, __ATOMIC_RELAXED);
+    if (function == NULL) {
+        *(void**)&function = octant_own_function("PMPI_Barrier");
+        __atomic_store_n(&barrier, function, __ATOMIC_RELAXED);
+    }
+    if (function == NULL) return 0;
+    uint64_t const start = octant_ticks();
+    thread->depth = 1;
+    function(comm);
+    thread->depth = 0;
+    return octant_ticks() - start;
+}
+
+static void add_waiting(struct octant_entry* entry, uint64_t waited) {
+    if (entry != NULL) entry->waited += waited;
+}
+
 // --- Bodies of the wrappers ---------------------------------------------------------
 
 // `invocation` calls the MPI library. It occurs several times, so that calls which are not recorded are tail calls.
@@ -333,6 +358,28 @@ static void session_made(octant_slot session) {
     }                                                             \
     before thread->depth = 1;                                     \
     mark.start = octant_ticks();                                  \
+    octant_slot const returned = invocation;                        \
+    mark.end = octant_ticks();                                    \
+    mark.succeeded = (int)returned == 0;                            \
+    after thread->depth = 0;                                      \
+    return returned;
+
+// Blocking collectives.
+#define OCTANT_COLLECTIVE(number, address, invocation, after)     \
+    struct octant_thread* const thread = &octant_thread;          \
+    bool const is_recorded = OCTANT_LIKELY(!octant_skips(thread)); \
+    uint64_t const waited = OCTANT_UNLIKELY(octant_splits_waits != 0) ? wait_for_others(thread, comm) : 0; \
+    if (OCTANT_UNLIKELY(!is_recorded)) return invocation;         \
+    struct octant_mark mark = {.thread = thread, .site = octant_site(address), .call = (number)}; \
+    if (OCTANT_UNLIKELY(octant_recording.counts_only)) {          \
+        octant_count(thread, number, mark.site);                  \
+        thread->depth = 1;                                        \
+        octant_slot const counted = invocation;                   \
+        thread->depth = 0;                                        \
+        return counted;                                           \
+    }                                                             \
+    thread->depth = 1;                                            \
+    mark.start = octant_ticks() - waited;                         \
     octant_slot const returned = invocation;                        \
     mark.end = octant_ticks();                                    \
     mark.succeeded = (int)returned == 0;                            \

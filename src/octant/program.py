@@ -59,11 +59,15 @@ class ProgramValue:
     call: str = ""  # or calls in the profile: "MPI_Isend:bytes", with a rank "MPI_Isend:bytes:0"
 
 
+ProfileMode = Literal["full", "counts", "off", "waits"]
+"""`counts`: no times; `off`: until the program starts the recording; `waits`: a barrier before each collective."""
+
+
 @dataclass(frozen=True)
 class ProgramProfile:
     """What the profiler records of the MPI calls of a program."""
 
-    mode: Literal["full", "counts", "off"] = "full"  # "counts": no times; "off": until the program starts the recording
+    mode: ProfileMode = "full"
     sites: bool = True  # separate the calls by call site
 
 

@@ -342,6 +342,8 @@ def test_another_tool_is_named(octant: Octant, tmp_path: Path) -> None:
         ((), "there is no command line after --); try octant profile -- mpiexec -n 4 ./app"),
         (("./app", "x"), "to start a program: octant profile -- ./app x"),
         (("--counts", "--region-only", "--", "true"), "cannot use --counts with --region-only"),
+        (("--waits", "--counts", "--", "true"), "cannot use --waits with --counts"),
+        (("--waits", "--region-only", "--", "true"), "cannot use --waits with --region-only"),
         (("--rounds", "4", "--", "true"), "cannot use --rounds without --cost"),
         (("--cost", "--repeats", "2", "--", "true"), "cannot use --repeats with --cost"),
         (("--json", "--", "true"), "try octant profile report --json"),

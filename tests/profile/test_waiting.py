@@ -167,3 +167,24 @@ def test_nothing_follows_from_counts() -> None:
     job = made_job(entries)
     counted = replace(job, processes=tuple(replace(one, flags=("counts only",)) for one in job.processes))
     assert collective_waits(counted) == ()
+
+
+@given(st.integers(2, 12), st.integers(1, 50), st.integers(0, 2**32 - 1))
+def test_measured_waiting_is_that_of_all_ranks_also_if_late_ranks_alternate(ranks: int, calls: int, seed: int) -> None:
+    entries = np.random.default_rng(seed).uniform(0, 1.0, (calls, ranks))
+    waiting = (entries.max(axis=1, keepdims=True) - entries).sum(axis=0)
+    made = MadeProfile(ranks, elapsed_s=float(calls + 1))
+    for rank, waited_s in enumerate(waiting):
+        made.add(rank, "MPI_Bcast", calls=calls, size=8, time_s=float(waited_s) + TRANSFER_S, waited_s=float(waited_s))
+    job = made.job()
+    assert collective_waits(job) == ()  # it need not synchronise
+    job = replace(job, processes=tuple(replace(one, flags=("waits",)) for one in job.processes))
+    (wait,) = collective_waits(job)
+    assert wait.basis == "measured"
+    assert wait.waited_s == pytest.approx(waiting.sum())
+    assert assigned_seconds((wait,)) == wait.waited_s
+    assert wait.rank in (None, int(waiting.argmin()))
+    (part,) = collective_waits(replace(job, processes=(*job.processes[:-1], replace(job.processes[-1], flags=())))) or (
+        None,
+    )
+    assert part is None  # the library of one rank did not measure it

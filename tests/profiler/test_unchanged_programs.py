@@ -200,6 +200,10 @@ def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variabl
         assert [found[0][rank, "MPI_Barrier"] for rank in (0, 1)] == [3, 3]
         return
     assert not differences(expected[0], found[0])
+    if value == "waits":  # barriers are made where recording is disabled, too, and are not calls of the program
+        waited = {job.call_names[one["call"]] for one in job.calls if one["waited_s"] > 0 and one["in_flight_s"] == 0}
+        assert "MPI_Barrier" in waited
+        assert not {"MPI_Send", "MPI_Recv", "MPI_Waitall"} & waited
     if value == "counts":
         assert not job.calls["time_s"].any()
     else:

@@ -51,7 +51,7 @@ class ProfileOptions:
         given = {"--ranks": self.ranks, "--place": self.where.place, "--launcher": self.where.launcher}
         given |= {"--hosts": self.where.hosts, "--repeats": self.repeats if self.repeats > 1 else None}
         found = [word for name, value in given.items() if value for word in (name, str(value))]
-        modes = {"counts": "--counts", "off": "--region-only"}
+        modes = {"counts": "--counts", "off": "--region-only", "waits": "--waits"}
         found += [modes[self.recorded.mode]] if self.recorded.mode in modes else []
         found += [] if self.recorded.sites else ["--no-sites"]
         return found + [word for setting in self.mpi for word in ("--mpi", setting)]

@@ -28,6 +28,12 @@ recorded_option = options_under("Recording")
 
 RepeatsOption = Annotated[int, recorded_option(min=1, max=1000, help="Number of launches; times then get intervals.")]
 CountsOption = Annotated[bool, recorded_option("--counts", help="Count the calls without timing them.")]
+WaitsOption = Annotated[
+    bool,
+    recorded_option(
+        "--waits", help="Measure the waiting in blocking collectives, by a barrier before each of them (more messages)."
+    ),
+]
 NoSitesOption = Annotated[bool, recorded_option("--no-sites", help="Do not separate the calls by call site.")]
 RegionOnlyOption = Annotated[
     bool,
@@ -69,6 +75,7 @@ def profile(
     program: ProgramWords,
     repeats: RepeatsOption = 1,
     counts: CountsOption = False,
+    waits: WaitsOption = False,
     no_sites: NoSitesOption = False,
     region_only: RegionOnlyOption = False,
     cost: CostOption = False,
@@ -90,7 +97,7 @@ def profile(
     """
     from octant.cli._profile import ProfileOptions, profile_program
     from octant.cli._profile_cost import measure_cost
-    from octant.program import ProgramProfile
+    from octant.program import ProfileMode, ProgramProfile
     from octant.runs.command_line import LaunchTarget
 
     if program.subcommand:
@@ -102,7 +109,12 @@ def profile(
     if counts and region_only:
         why = "the program starts the recording of times"
         raise Refusal(f"cannot use --counts with --region-only ({why}); omit one of them", Exit.WRONG_WORD)
-    recorded = ProgramProfile("counts" if counts else "off" if region_only else "full", not no_sites)
+    if waits and (counts or region_only):
+        other = "--counts" if counts else "--region-only"
+        why = "waiting is measured by times of the whole program"
+        raise Refusal(f"cannot use --waits with {other} ({why}); omit one of them", Exit.WRONG_WORD)
+    mode: ProfileMode = "waits" if waits else "counts" if counts else "off" if region_only else "full"
+    recorded = ProgramProfile(mode, not no_sites)
     options = ProfileOptions(
         recorded,
         repeats,

@@ -15,6 +15,11 @@ SYNCHRONISING = frozenset(
 )  # fmt: skip
 """Collectives that no rank can leave before the last one has entered: each result depends on every rank."""
 
+BLOCKING_COLLECTIVES = SYNCHRONISING | {
+    "MPI_Bcast", "MPI_Exscan", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Scan", "MPI_Scatter", "MPI_Scatterv",
+}  # fmt: skip
+"""Collectives before which the profiler makes a barrier if waiting is to be measured."""
+
 _CATEGORIES: tuple[tuple[Category, str], ...] = (
     ("poll", r"test(any|all|some)?|im?probe|request_get_status(_any|_all|_some)?|parrived"),
     ("wait", r"wait(any|all|some)?|m?probe"),

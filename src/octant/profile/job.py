@@ -19,7 +19,9 @@ CALLS = np.dtype(
         ("calls", "<i8"),
         ("bytes", "<i8"),
         ("time_s", "<f8"),  # inside the call, without the cost of the clock
-        ("waited_s", "<f8"),  # in Wait and Test calls of any site, for requests that these calls started
+        # In Wait and Test calls of any site, for requests that these calls started; with the flag "waits", in the
+        # barrier before a blocking collective, which is a part of its time.
+        ("waited_s", "<f8"),
         ("in_flight_s", "<f8"),  # from the start to the completion of these requests
         ("min_s", "<f8"),  # of one call
         ("max_s", "<f8"),
@@ -95,7 +97,7 @@ class ProcessProfile:
     user_s: float | None = None
     system_s: float | None = None
     context_switches: int | None = None
-    flags: tuple[str, ...] = ()  # "counts only", "no sites", "lost entries", "lost slab", "MPI_THREAD_MULTIPLE"
+    flags: tuple[str, ...] = ()  # "counts only", "no sites", "lost entries", "MPI_THREAD_MULTIPLE", "waits", …
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ PEERS = 4096
 
 ABIS = ("", "standard", "MPICH", "Open MPI")
 STATES = ("loaded", "running", "finalized", "exited")
-COUNTS_ONLY, NO_SITES, LOST_ENTRIES, LOST_SLAB, MPI_THREADS, NO_RANK, SPAWNED = (1 << bit for bit in range(7))
+COUNTS_ONLY, NO_SITES, LOST_ENTRIES, LOST_SLAB, MPI_THREADS, NO_RANK, SPAWNED, WAITS = (1 << bit for bit in range(8))
 FLAGS = {
     COUNTS_ONLY: "counts only",
     NO_SITES: "no sites",
@@ -32,6 +32,7 @@ FLAGS = {
     MPI_THREADS: "MPI_THREAD_MULTIPLE",
     NO_RANK: "rank of the launcher",
     SPAWNED: "spawned",
+    WAITS: "waits",
 }
 KINDS = ("communicator", "MPI_COMM_WORLD", "MPI_COMM_SELF", "window", "file", "intercommunicator")
 FURTHER_PEERS = 0xFFFFFFFF

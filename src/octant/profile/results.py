@@ -130,7 +130,8 @@ class CollectiveWait:
 
     The rank with the least time arrives last; the time of the other ranks above this minimum is waiting. `rank` is
     `None` if no rank is clearly the last (see `waiting.py` for the thresholds), and `waited_s` is then still the
-    sum over the ranks of their time above the minimum, as an upper bound.
+    sum over the ranks of their time above the minimum, as an upper bound. If the waiting is measured, `waited_s` is the
+    sum over all ranks, and `least_s` and `next_s` are waiting, too.
     """
 
     KIND: ClassVar[Kind] = "inferred"
@@ -148,6 +149,7 @@ class CollectiveWait:
     least_s: float  # time of the rank with the least time
     next_s: float  # second-least time
     longest_s: float  # the longest single call of any rank
+    basis: Kind = "inferred"  # "measured": in a barrier before each call, see `waits` of ProgramProfile
 
     @property
     def is_one_event(self) -> bool:
@@ -391,7 +393,7 @@ class Analysis:
     calls: tuple[CallTotals, ...]  # timed calls by time, then counted calls by number
     sites: tuple[SiteTotals, ...]  # likewise
     waits: tuple[CollectiveWait, ...]  # all synchronising collectives, the most waiting first; empty: counts only
-    waited_s: float  # sum over `waits` with a late rank
+    waited_s: float  # sum over `waits` with a late rank, or over all if they are measured
     overlaps: tuple[SiteOverlap, ...]  # the most waiting first
     sizes: SizeDistribution  # of all calls that transfer data
     sizes_of_calls: tuple[SizeDistribution, ...]  # of the calls with the most time; empty: counts only
@@ -404,6 +406,11 @@ class Analysis:
     excess: ExcessTime
     reliability: ProfileReliability
     repeats: LaunchComparison = field(default_factory=lambda: LaunchComparison(1))
+
+    @property
+    def waiting_basis(self) -> Kind:
+        """How the waiting in collectives was obtained."""
+        return self.waits[0].basis if self.waits else "inferred"
 
     @property
     def is_counts_only(self) -> bool:

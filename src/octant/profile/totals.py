@@ -38,6 +38,11 @@ def is_counts_only(job: JobProfile) -> bool:
     return any(COUNTS_ONLY in one.flags for one in job.processes)
 
 
+def has_measured_waits(job: JobProfile) -> bool:
+    """Return whether a barrier before each blocking collective measured the waiting for its last rank."""
+    return bool(job.processes) and all("waits" in one.flags for one in job.processes)
+
+
 def mpi_seconds(job: JobProfile) -> float:
     """Return the time inside MPI of all ranks and threads: the denominator of all shares."""
     return sum(one.mpi_s for one in job.processes)

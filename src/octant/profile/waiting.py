@@ -6,6 +6,9 @@ usually the last; where the last rank changes from call to call, every rank wait
 
 The calls at one site on one communicator belong together. If the ranks make the same collective at different sites,
 these sites belong together, as far as every rank of the communicator makes equally many calls there.
+
+With `octant profile --waits`, a barrier before each blocking collective measures the waiting of every call. Then all
+blocking collectives are included, the waiting is that of all ranks, and the latest rank is the one that waits least.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.profile.categories import SYNCHRONISING
+from octant.profile.categories import BLOCKING_COLLECTIVES, SYNCHRONISING
 from octant.profile.results import CollectiveWait
-from octant.profile.totals import groups, is_counts_only, mpi_seconds, share_of
+from octant.profile.totals import groups, has_measured_waits, is_counts_only, mpi_seconds, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,13 +56,14 @@ def collective_waits(job: JobProfile) -> tuple[CollectiveWait, ...]:
 
 
 def assigned_seconds(waits: tuple[CollectiveWait, ...]) -> float:
-    """Return the waiting for ranks that are named."""
-    return sum(one.waited_s for one in waits if one.rank is not None)
+    """Return the waiting for ranks that are named, and all waiting that was measured."""
+    return sum(one.waited_s for one in waits if one.rank is not None or one.basis == "measured")
 
 
 def _collectives(job: JobProfile) -> Iterator[np.ndarray]:
     """Yield the calls of each collective of at least two ranks that took part."""
-    numbers = [number for number, name in enumerate(job.call_names) if name in SYNCHRONISING]
+    names = BLOCKING_COLLECTIVES if has_measured_waits(job) else SYNCHRONISING
+    numbers = [number for number, name in enumerate(job.call_names) if name in names]
     for (_, communicator), rows in groups(job.calls[np.isin(job.calls["call"], numbers)], "call", "communicator"):
         if job.communicators[communicator].kind != "communicator":
             continue  # of an intercommunicator, each group waits for the other
@@ -79,25 +83,26 @@ def _joined(parts: list[np.ndarray], size: int) -> list[np.ndarray]:
     if len(parts) < 2:
         return parts
     joined = np.concatenate(parts)
-    ranks, calls, _ = _per_rank(joined)
+    ranks, calls, _ = _per_rank(joined, "time_s")
     return [joined] if len(ranks) >= size and calls.min() >= EQUAL_CALLS * calls.max() else parts
 
 
-def _per_rank(rows: np.ndarray) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the ranks with their number of calls and their time."""
+def _per_rank(rows: np.ndarray, column: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the ranks with their number of calls and their sum of a column."""
     ranks, places = np.unique(rows["rank"], return_inverse=True)
     calls, time_s = np.zeros(len(ranks), np.int64), np.zeros(len(ranks))
     np.add.at(calls, places, rows["calls"])
-    np.add.at(time_s, places, rows["time_s"])
+    np.add.at(time_s, places, rows[column])
     return ranks.astype(np.int64), calls, time_s
 
 
 def _wait(job: JobProfile, rows: np.ndarray, whole: float) -> CollectiveWait:
     """Return the waiting of one collective; its site is the one with the most time."""
-    ranks, calls, time_s = _per_rank(rows)
+    is_measured = has_measured_waits(job)
+    ranks, calls, time_s = _per_rank(rows, "waited_s" if is_measured else "time_s")
     order = np.argsort(time_s, kind="stable")
     least, second = float(time_s[order[0]]), float(time_s[order[1]])
-    waited = float((time_s - least).sum())
+    waited = float(time_s.sum()) if is_measured else float((time_s - least).sum())
     sites = [(float(part["time_s"].sum()), -key[0]) for key, part in groups(rows, "site")]
     site, communicator = -max(sites)[1], int(rows["communicator"][0])
     complete = len(ranks) >= job.communicators[communicator].size
@@ -114,10 +119,11 @@ def _wait(job: JobProfile, rows: np.ndarray, whole: float) -> CollectiveWait:
         rank=int(ranks[order[0]]) if named else None,
         waited_s=waited,
         share=share_of(waited, whole),
-        time_s=float(time_s.sum()),
+        time_s=float(rows["time_s"].sum()),
         least_s=least,
         next_s=second,
         longest_s=float(rows["max_s"].max()),
+        basis="measured" if is_measured else "inferred",
     )
 
 

@@ -178,7 +178,7 @@ def _mpi_share(one: Analysis) -> Tile:
         ends = ((share(ranks.minimum), ranks.rank_of_minimum), (share(ranks.maximum), ranks.rank_of_maximum))
         also.append(" to ".join(f"{text} (rank {rank})" for text, rank in ends))
     if one.waited_s and total.mpi_s:
-        also.append(f"{share(one.waited_s / total.mpi_s)} of it waiting (inferred)")
+        also.append(f"{share(one.waited_s / total.mpi_s)} of it waiting ({one.waiting_basis})")
     return _tile(
         "MPI share", "of the time of all ranks", _value(one, "MPI share", total.mpi_share, "1"), "measured",
         one.repeats.launches, bar=ShareBar("comparison", (("MPI", total.mpi_share),)),

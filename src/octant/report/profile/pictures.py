@@ -115,16 +115,20 @@ def _sites(one: Analysis) -> Picture | None:
         return None
     waits = {(wait.site_number, wait.name): 0.0 for wait in one.waits}
     for wait in one.waits:
-        waits[wait.site_number, wait.name] += wait.waited_s if wait.rank is not None else 0.0
+        is_known = wait.rank is not None or wait.basis == "measured"
+        waits[wait.site_number, wait.name] += wait.waited_s if is_known else 0.0
     waiting = [min(site.time_s, waits.get((site.site_number, site.name), 0.0)) for site in kept]
     other = [site.time_s - wait for site, wait in zip(kept, waiting, strict=True)]
     labels = [f"{clean(site.name)} {shortened(short_site(site.site), 36)}" for site in kept]
     series = [_stack("in the call", other, "series-1", [""] * len(kept))]
     if any(waiting):
-        series.append(_stack("waiting for the latest rank (inferred)", waiting, "series-2", [""] * len(kept)))
+        series.append(
+            _stack(f"waiting for the latest rank ({one.waiting_basis})", waiting, "series-2", [""] * len(kept))
+        )
     axis = Axis("time, sum of ranks", False, even_ticks(kept[0].time_s, si_ticks("s")), "s")
     return Picture(
-        "mpi-sites-picture", "Costliest call sites", _TEXTS.line("sites", len(kept), len(one.sites), any(waiting)),
+        "mpi-sites-picture", "Costliest call sites",
+        _TEXTS.line("sites", len(kept), len(one.sites), one.waiting_basis if any(waiting) else ""),
         (Panel(axis, places_axis("", labels), tuple(series)),),
         (), (), width=564,
     )  # fmt: skip

@@ -225,9 +225,9 @@ def _waiting(one: Analysis) -> Section:
     fields: list[_Field] = [
         _text("call site", lambda row: site_text(row.site)),
         _text("call", lambda row: row.name),
-        _Field("waits for rank", _late_rank, basis="inferred"),
-        _Field("waiting", lambda row: seconds(row.waited_s), basis="inferred"),
-        _Field("of MPI time", lambda row: share(row.share), basis="inferred"),
+        _Field("waits for rank", _late_rank, basis=one.waiting_basis),
+        _Field("waiting", lambda row: seconds(row.waited_s), basis=one.waiting_basis),
+        _Field("of MPI time", lambda row: share(row.share), basis=one.waiting_basis),
         _Field("time, sum of ranks", lambda row: seconds(row.time_s), basis="measured"),
         _Field("least rank", lambda row: seconds(row.least_s), basis="measured"),
         _Field("second least", lambda row: seconds(row.next_s), basis="measured"),
@@ -235,7 +235,7 @@ def _waiting(one: Analysis) -> Section:
         _Field("ranks", lambda row: count(row.ranks), basis="measured"),
         _text("communicator", lambda row: row.communicator.name),
     ]
-    text = TEXTS.line("waiting", bool(one.waits), seconds(one.waited_s), len(one.ranks))
+    text = TEXTS.line("waiting", one.waiting_basis if one.waits else "", seconds(one.waited_s), len(one.ranks))
     return _section(one, "waiting", "Waiting in collectives", fields, one.waits, text=text)
 
 
