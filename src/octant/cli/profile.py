@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,9 @@ from octant.cli._options import (
 )
 from octant.cli._program import ProgramGroup, ProgramWords, takes_program
 from octant.failure import Exit, Refusal
+
+if TYPE_CHECKING:
+    from octant.program import ProfileMode
 
 recorded_option = options_under("Recording")
 
@@ -97,7 +100,7 @@ def profile(
     """
     from octant.cli._profile import ProfileOptions, profile_program
     from octant.cli._profile_cost import measure_cost
-    from octant.program import ProfileMode, ProgramProfile
+    from octant.program import ProgramProfile
     from octant.runs.command_line import LaunchTarget
 
     if program.subcommand:
@@ -106,15 +109,7 @@ def profile(
     if program.command is None:
         why = "there is no command line after --"
         raise Refusal(f"cannot profile ({why}); try octant profile -- mpiexec -n 4 ./app", Exit.WRONG_WORD)
-    if counts and region_only:
-        why = "the program starts the recording of times"
-        raise Refusal(f"cannot use --counts with --region-only ({why}); omit one of them", Exit.WRONG_WORD)
-    if waits and (counts or region_only):
-        other = "--counts" if counts else "--region-only"
-        why = "waiting is measured by times of the whole program"
-        raise Refusal(f"cannot use --waits with {other} ({why}); omit one of them", Exit.WRONG_WORD)
-    mode: ProfileMode = "waits" if waits else "counts" if counts else "off" if region_only else "full"
-    recorded = ProgramProfile(mode, not no_sites)
+    recorded = ProgramProfile(_mode(counts, waits, region_only), not no_sites)
     options = ProfileOptions(
         recorded,
         repeats,
@@ -132,6 +127,22 @@ def profile(
         measure_cost(program, options, rounds)
     else:
         profile_program(program, options)
+
+
+def _mode(counts: bool, waits: bool, region_only: bool) -> ProfileMode:
+    """Return what is recorded.
+
+    Raises:
+        Refusal: the options exclude each other.
+    """
+    if counts and region_only:
+        why = "the program starts the recording of times"
+        raise Refusal(f"cannot use --counts with --region-only ({why}); omit one of them", Exit.WRONG_WORD)
+    if waits and (counts or region_only):
+        other = "--counts" if counts else "--region-only"
+        why = "waiting is measured by times of the whole program"
+        raise Refusal(f"cannot use --waits with {other} ({why}); omit one of them", Exit.WRONG_WORD)
+    return "waits" if waits else "counts" if counts else "off" if region_only else "full"
 
 
 def report(
