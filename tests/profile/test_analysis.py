@@ -37,6 +37,20 @@ def test_the_headline_names_the_rank_that_others_wait_for() -> None:
     assert (head.costliest.name, head.costliest.site_number) == ("MPI_Allreduce", 2)
 
 
+@pytest.mark.parametrize(
+    ("others_s", "own_s", "is_named"), [(0.5, 0.001, True), (7.0, 0.001, False), (0.5, 1.99, False)]
+)
+def test_the_headline_is_about_the_largest_part(others_s: float, own_s: float, is_named: bool) -> None:
+    """A small wait for one rank is not the headline: neither next to a costlier site, nor inside a costly one."""
+    made = MadeProfile(4, elapsed_s=30.0)
+    for rank in range(4):
+        made.add(rank, "MPI_Allreduce", 1000, 8, own_s if rank == 3 else 2.0 + own_s, site=2)
+        made.add(rank, "MPI_Send", 100, 4096, others_s, site=1)
+    found = analyse(made.job())
+    assert found.head.costliest is not None
+    assert (found.head.waiting is not None, found.head.waiting_share > 0) == (is_named, is_named)
+
+
 def test_the_waiting_shares_of_all_sites_are_at_most_the_mpi_time() -> None:
     found = analyse(late_rank_three().job())
     assert found.waited_s == pytest.approx(sum(one.waited_s for one in found.waits if one.rank is not None))

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysis", "analyse"]
 
+LEAST_WAITING = 0.5
+"""Share of the time of the costliest call site from which the first sentence is about the waiting in it."""
+
 
 def analyse(
     job: JobProfile,
@@ -75,6 +78,10 @@ def analyse(
 
 
 def _headline(total: JobTotals, sites: Sequence[SiteTotals], waits: Sequence[CollectiveWait]) -> Headline:
-    """Return the parts of the sentence on the first screen."""
-    late = next((one for one in waits if one.rank is not None), None)
-    return Headline(total.mpi_share, late, late.share if late else 0.0, sites[0] if sites else None)
+    """Return the parts of the sentence on the first screen: the waiting for one rank only if it is the largest part."""
+    late, costliest = next((one for one in waits if one.rank is not None), None), sites[0] if sites else None
+    if late and costliest:
+        is_inside = late.site_number == costliest.site_number
+        if late.waited_s < (LEAST_WAITING if is_inside else 1.0) * costliest.time_s:
+            late = None
+    return Headline(total.mpi_share, late, late.share if late else 0.0, costliest)

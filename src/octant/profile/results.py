@@ -376,7 +376,7 @@ class Headline:
     """
 
     mpi_share: float | None  # measured; `None`: counts only
-    waiting: CollectiveWait | None  # inferred; the largest one with a late rank
+    waiting: CollectiveWait | None  # inferred; the largest one with a late rank, if it is most of the costliest part
     waiting_share: float  # of MPI time; 0: none
     costliest: SiteTotals | None  # measured; the call site with the most time; if counts only, with the most calls
 
