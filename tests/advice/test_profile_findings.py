@@ -156,6 +156,20 @@ def test_the_late_rank_its_call_and_its_site_are_named() -> None:
     assert one.lines == ("octant profile --ranks 4 --repeats 3 -- ./solve -n 4",)
 
 
+def test_further_launches_say_whether_the_same_rank_is_late() -> None:
+    """Random delays between launches name another rank; the command does not repeat what was measured."""
+    elsewhere = calm()
+    for rank in range(4):
+        elsewhere.add(rank, "MPI_Allreduce", 500, 800, 0.001 if rank == 1 else 2.0, site=3)
+    others = [with_late_rank().job(), elsewhere.job(), calm().job()]
+    analysis = analyse(with_late_rank().job(), others)
+    assert (analysis.repeats.launches, analysis.repeats.late) == (4, 2)
+    (one,) = late_rank.judge_profile(replace(program(with_late_rank()), analysis=analysis)).found
+    assert one.body.startswith("In 2 of 4 launches, the same rank is late.")
+    assert one.lines == ("octant profile --ranks 4 -- ./solve -n 4",)
+    assert analyse(calm().job(), others).repeats.late is None
+
+
 def test_a_rank_that_was_late_once_is_reported_as_such() -> None:
     made = MadeProfile(4)
     for rank in range(4):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from octant.profile.efficiency import efficiency, job_totals, rank_totals
@@ -21,7 +22,7 @@ from octant.profile.totals import (
     size_distribution,
     size_distributions,
 )
-from octant.profile.waiting import assigned_seconds, collective_waits
+from octant.profile.waiting import assigned_seconds, collective_waits, launches_with_late_rank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,7 +74,7 @@ def analyse(
         files=call_totals(job, ("file",)),
         excess=excess_time(job, curve),
         reliability=reliability(job, ranks, hardware_threads),
-        repeats=compare_launches((job, *others)),
+        repeats=replace(compare_launches((job, *others)), late=launches_with_late_rank(waits, others)),
     )
 
 

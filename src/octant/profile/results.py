@@ -366,6 +366,9 @@ class LaunchComparison:
     launches: int
     values: tuple[RepeatedValue, ...] = ()
     changed: tuple[ChangedCount, ...] = ()
+    late: int | None = (
+        None  # launches in which the rank that is waited for most is named; `None`: none is, or one launch
+    )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ blocking collectives are included, the waiting is that of all ranks, and the lat
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from octant.profile.results import CollectiveWait
 from octant.profile.totals import groups, has_measured_waits, is_counts_only, mpi_seconds, share_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,6 +59,21 @@ def collective_waits(job: JobProfile) -> tuple[CollectiveWait, ...]:
 def assigned_seconds(waits: tuple[CollectiveWait, ...]) -> float:
     """Return the waiting for ranks that are named, and all waiting that was measured."""
     return sum(one.waited_s for one in waits if one.rank is not None or one.basis == "measured")
+
+
+def launches_with_late_rank(waits: Sequence[CollectiveWait], others: Sequence[JobProfile]) -> int | None:
+    """Return in how many launches the same rank is waited for as in the largest wait, which is that of one launch."""
+    largest = next((one for one in waits if one.rank is not None), None)
+    if largest is None or not others:
+        return None
+    return 1 + sum(any(map(partial(_is_same, largest), collective_waits(job))) for job in others)
+
+
+def _is_same(one: CollectiveWait, other: CollectiveWait) -> bool:
+    """Return whether two launches name the same rank in the same collective; offsets in modules do not change."""
+    return (one.rank, one.name, one.site.module, one.site.offset, one.communicator.size) == (
+        other.rank, other.name, other.site.module, other.site.offset, other.communicator.size,
+    )  # fmt: skip
 
 
 def _collectives(job: JobProfile) -> Iterator[np.ndarray]:

@@ -38,14 +38,21 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
             f"{who} {each} on average, in {counted(wait.calls, 'call')}. Give rank {wait.rank} less work before this "
         )
         body += "call; "
-    body += "the command shows whether the same rank is late in further launches."
+    repeats = analysis.repeats
+    options: tuple[str, ...] = ()
+    if repeats.late is None:
+        options, command = ("--repeats", "3"), "the command shows whether the same rank is late in further launches."
+    else:
+        command = "then profile again with the command."
+        body = f"In {repeats.late} of {counted(repeats.launches, 'launch')}, the same rank is late. {body}"
+    body += command
     return RuleResult(
         (
             RunFinding(
                 rule="late rank",
                 title=f"{percent_text(wait.share)} of MPI time is waiting for rank {wait.rank} in {_place(wait)}",
                 body=body,
-                lines=program.lines("--repeats", "3"),
+                lines=program.lines(*options),
                 family="late rank",
                 gain=program.order(wait.waited_s),
                 details=(
