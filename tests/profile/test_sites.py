@@ -12,7 +12,7 @@ from elftools.elf.elffile import ELFFile
 
 from octant.launch.symbols import SourcePlace, build_id_of, look_up, parse_places
 from octant.profile.job import JobProfile, Region, Site
-from octant.profile.sites import SymbolSource, resolve_sites
+from octant.profile.sites import SymbolSource, python_name, resolve_sites
 
 SOURCE = """#include <stdio.h>
 static inline __attribute__((always_inline)) int inner(int x) {
@@ -126,3 +126,19 @@ def test_the_environment_of_addr2line_has_no_servers(monkeypatch: pytest.MonkeyP
     assert look_up("/x", [1], 0.2) == {}
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert look_up("/x", [1], 10.0) == {}, "symbolic cannot read it, or is not installed"
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        ("__pyx_pw_6mpi4py_3MPI_4Comm_143Allreduce", "mpi4py.MPI.Comm.Allreduce"),
+        ("__pyx_pw_6mpi4py_3MPI_4Comm_255Allreduce_init", "mpi4py.MPI.Comm.Allreduce_init"),
+        ("__pyx_f_6mpi4py_3MPI_PyMPI_allreduce", "mpi4py.MPI.PyMPI_allreduce"),
+        ("__pyx_pw_", "__pyx_pw_"),
+        ("__pyx_pw_9999x_1", "__pyx_pw_9999x_1"),
+        ("main", "main"),
+        ("", ""),
+    ],
+)
+def test_functions_that_cython_compiled_have_their_python_name(function: str, name: str) -> None:
+    assert python_name(function) == name

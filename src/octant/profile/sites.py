@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from octant.launch import symbols
 from octant.launch.symbols import SourcePlace
 from octant.profile.job import JobProfile, Site
 
+_CYTHON, _LENGTH = re.compile(r"__pyx_(?:pw|pf|f)_"), re.compile(r"[0-9]{1,4}")
 TIMEOUT_S = 60.0
 """Time for all modules together; a program with gigabytes of debug information takes several seconds."""
 
@@ -51,8 +53,26 @@ def resolve_sites(job: JobProfile, source: SymbolSource | None = None, timeout_s
         for number in numbers:
             place = places.get(_call_address(sites[number]))
             if place:
-                sites[number] = replace(sites[number], function=place.function, file=place.file, line=place.line)
+                function = python_name(place.function)
+                sites[number] = replace(sites[number], function=function, file=place.file, line=place.line)
     return replace(job, sites=tuple(sites), problems=(*job.problems, *problems))
+
+
+def python_name(function: str) -> str:
+    """Return the Python name of a function that Cython compiled: `mpi4py.MPI.Comm.Allreduce`; others are unchanged.
+
+    Cython writes `__pyx_pw_6mpi4py_3MPI_4Comm_143Allreduce`: each name after its length, the last one after a counter.
+    """
+    kind = _CYTHON.match(function)
+    if not kind:
+        return function
+    left, names = function[kind.end() :], []
+    while (length := _LENGTH.match(left)) and left[length.end() + int(length[0]) :][:1] == "_":
+        end = length.end() + int(length[0])
+        names.append(left[length.end() : end])
+        left = left[end + 1 :]
+    last = _LENGTH.sub("", left)
+    return ".".join((*names, last)) if names and last else function
 
 
 def _call_address(site: Site) -> int:
