@@ -214,3 +214,9 @@ def test_a_shortened_text_fits_and_keeps_both_ends(text: str, most: int) -> None
         assert made == text
     elif most > 6 and text.isascii():
         assert made[-1] == text[-1]
+
+
+def test_the_size_of_nonblocking_receives_is_explained() -> None:
+    """They are in the class of their buffer, so calls times size is not their number of bytes."""
+    made = " ".join(report_text(analyse(made_jobs.made_job()), 100, details=True).split())
+    assert "of a nonblocking receive, those of its buffer" in made
