@@ -177,6 +177,8 @@ def why_no_profile(run: StoredRun) -> str:
     if noted:
         return f"{noted}; correct the cause, then profile again"
     if any(request.subject.profile for request in run.requests):
+        if not run.points and not run.failures:
+            return "Octant was ended before the program; profile again"
         return "the program ended before it called MPI; correct the cause, then profile again"
     return "its launches were not profiled; try octant profile -- COMMAND"
 
