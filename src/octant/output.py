@@ -5,6 +5,7 @@ import os
 import secrets
 import signal
 import stat
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +79,25 @@ def save(path: Path, text: str, otherwise: str, mode: int = FILE_MODE) -> None:
     """
     with opened(path, otherwise, mode) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
+
+
+def check_folder(folder: Path, path: Path, otherwise: str) -> None:
+    """Check before a long measurement that files can be created in a folder, by creating one without a name.
+
+    Args:
+        folder: of the file.
+        path: what the user named.
+        otherwise: the advice of the refusal.
+
+    Raises:
+        Refusal: no file can be created there.
+    """
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise Refusal(f"cannot write {path} ({reason}); {otherwise}") from error
 
 
 @contextlib.contextmanager

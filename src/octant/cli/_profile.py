@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from octant.failure import Exit, Refusal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from typing import TextIO
 
@@ -100,6 +102,7 @@ def checked_request(program: ProgramWords, options: ProfileOptions) -> tuple[Req
     from octant.runs.plan import check_startable
     from octant.runs.programs import file_checks, profile_checks, program_request
 
+    _check_files(options)
     command = program.command or ()
     request, machine = program_request.request_program(
         command, (), options.ranks, options.repeats, options.where, options=program.options, profile=options.recorded
@@ -116,6 +119,26 @@ def checked_request(program: ProgramWords, options: ProfileOptions) -> tuple[Req
         typer.echo(f"octant: {text}", err=True)
     words = [*options.words, *program.options.shown_words]
     return request, f"profile {program_request.title(command, (), words)}"
+
+
+def _check_files(options: ProfileOptions) -> None:
+    """Check that the files that were asked for can be written, as they are written after the launches.
+
+    Raises:
+        Refusal: one cannot be written.
+    """
+    from octant import output
+
+    if options.output:
+        output.check_folder(options.output.parent, options.output, "use -o with a file that you can write to")
+    if options.mpitrace:
+        otherwise = "use --mpitrace with a directory that you can write to"
+        try:
+            options.mpitrace.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise Refusal(f"cannot write {options.mpitrace} ({reason}); {otherwise}") from error
+        output.check_folder(options.mpitrace, options.mpitrace, otherwise)
 
 
 def _create(to: Store, title: str, request: Request) -> StoredRun:
@@ -191,9 +214,9 @@ def show_if_any(run: StoredRun, options: ProfileOptions) -> None:
     if analysis is None:
         typer.echo(f"octant: no profile ({why_no_profile(run)})", err=True)
         return
-    path, text = _write_page(run, analysis, options.output or run.folder / PAGE, _columns(sys.stderr))
+    text, write = _shown(run, analysis, _columns(sys.stderr))
     typer.echo(text, err=True)
-    typer.echo(str(path), err=True)
+    typer.echo(str(write(options.output or run.folder / PAGE)), err=True)
     if options.mpitrace:
         _write_classic(analysis.job, options.mpitrace)
 
@@ -219,15 +242,18 @@ def show_stored(run: StoredRun, output: Path | None, mpitrace: Path | None, json
     if json:
         print(report_json(analysis))
         return
-    path, text = _write_page(run, analysis, output or run.folder / PAGE, _columns(sys.stdout), details=True)
+    text, write = _shown(run, analysis, _columns(sys.stdout), details=True)
     print(text)
-    print(path)
+    print(write(output or run.folder / PAGE))
 
 
-def _write_page(
-    run: StoredRun, analysis: Analysis, output: Path, columns: int, details: bool = False
-) -> tuple[Path, str]:
-    """Write the page of a run with a profile, which is that of `octant report`; return its path and the text."""
+def _shown(
+    run: StoredRun, analysis: Analysis, columns: int, details: bool = False
+) -> tuple[str, Callable[[Path], Path]]:
+    """Return the text of a profile, and what writes its page, which is that of `octant report`.
+
+    The text is printed first: a full disk prevents only the page.
+    """
     from octant.advice.findings import Review
     from octant.analysis.summary import summarise
     from octant.report.charts.pictures import pictures
@@ -240,7 +266,7 @@ def _write_page(
     first = first_screen(summary)
     shown = with_profile(RunReport(summary, first, pictures(summary)), analysis)
     text = report_text(analysis, columns, Review(first.findings, first.passed), run.id, details)
-    return run_page.write(shown, output), text
+    return text, partial(run_page.write, shown)
 
 
 def _columns(stream: TextIO) -> int:
