@@ -1,5 +1,6 @@
 """`octant model --traffic profile:RUN`: the same answers as for a file with the same flows."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ def test_a_profile_is_the_traffic_of_its_matrix(stored: StoredRun, tmp_path: Pat
 def test_explain_states_the_limit_of_a_profile(stored: StoredRun, tmp_path: Path) -> None:
     text = run("explain", "bgp", "--traffic", "profile:last", "--store", str(tmp_path), "--per-node", "4")
     assert "limit" in text
+    load = re.search(r"^link +([0-9.]+) ", text, re.MULTILINE)
+    assert load, "the table has the load per byte of the largest flow, as has the sentence"
+    assert f"A link with this load carries {load[1]} B per B sent by one flow." in text
 
 
 @pytest.mark.parametrize("more", [("--bytes", "1MiB"), ("--job", "2"), ("--pairs", "x")])

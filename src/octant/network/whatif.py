@@ -57,9 +57,10 @@ def explain(network: NetworkFile, pattern: TrafficPattern) -> Explanation:
         rows = tuple(Cause(relation, hop, job, units / whole) for relation, hop, job, units in raw)
     quantity = {"packets": "packet rate", "bytes": "bandwidth"}[tightest.resource]
     count = f"{tightest.links} links with equal load" if tightest.links > 1 else tightest.link
+    load = tightest.load / answer.units_each  # as in the table: per unit of the largest flow
     sentences = [
         f"The limit is the {quantity} of class {tightest.link_class} ({count}).",
-        f"A link with this load carries {tightest.load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
+        f"A link with this load carries {load:.4g} {answer.unit} per {answer.unit} sent by one {answer.per}.",
     ]
     if pairs > _MAX_PAIRS:
         sentences.append(
