@@ -220,3 +220,10 @@ def test_the_size_of_nonblocking_receives_is_explained() -> None:
     """They are in the class of their buffer, so calls times size is not their number of bytes."""
     made = " ".join(report_text(analyse(made_jobs.made_job()), 100, details=True).split())
     assert "of a nonblocking receive, those of its buffer" in made
+
+
+def test_a_caveat_of_several_tiles_is_printed_once() -> None:
+    made = " ".join(report_text(analyse(made_jobs.killed()), 100, details=True).split())
+    caveats = made[made.index(" Caveats ") : made.index(" Reliability Observation ")]
+    assert caveats.count("The profile is incomplete") == 1
+    assert " ! Time, MPI share, Load balance, Costliest site: " in caveats

@@ -114,9 +114,12 @@ def _indented(text: str, left: int, width: int) -> list[Text]:
 def _caveat_lines(first: FirstScreen, width: int) -> list[Text]:
     """Return all caveats of the tiles, and the table of reliability."""
     found: list[Text] = []
+    names: dict[tuple[GradeName, tuple[str, ...]], list[Tile]] = {}  # tiles with the same caveats
     for tile in first.tiles:
-        text = f"{_sign(tile)} {tile.name}: {'; '.join(tile.reasons)}"
-        found += wrapped(text, width, STYLES[tile.grade], 2) if tile.reasons else []
+        names.setdefault((tile.grade, tile.reasons), []).append(tile)
+    for (grade, reasons), alike in names.items():
+        text = f"{_sign(alike[0])} {', '.join(tile.name for tile in alike)}: {'; '.join(reasons)}"
+        found += wrapped(text, width, STYLES[grade], 2) if reasons else []
     found = [Text(), Text("Caveats", style="bold"), *found] if found else []
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("Reliability", "Observation", "Consequence"):
