@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from octant.advice.findings import RuleResult
 from octant.analysis.profiles import newest_analysis, profiled_launches
 from octant.failure import Refusal
 from octant.profile.efficiency import thread_seconds
@@ -15,6 +16,8 @@ from octant.runs.programs.command_text import shape_words, subject_words
 from octant.runs.programs.placeholders import cell_values, fill_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from octant.analysis.summary import Summary
     from octant.profile.results import Analysis
     from octant.request import Request
@@ -48,6 +51,16 @@ class ProfiledProgram:
     def order(self, seconds: float) -> float:
         """Return the order of a finding: the logarithm of the gain if this time, a sum over ranks, were saved."""
         return -math.log(max(0.01, 1 - self.share_of_time(seconds)))
+
+
+def of_newest_profile(judge_profile: Callable[[ProfiledProgram], RuleResult]) -> Callable[[Summary], RuleResult]:
+    """Return the rule about a run that judges its newest profile; without one, the rule has no result."""
+
+    def judge(summary: Summary) -> RuleResult:
+        program = profile_of(summary)
+        return judge_profile(program) if program else RuleResult()
+
+    return judge
 
 
 def profile_of(summary: Summary) -> ProfiledProgram | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._profiles import profile_of
+from octant.advice.findings._profiles import of_newest_profile
 from octant.advice.findings._thresholds import ABOVE_EAGER, OF_MPI_PROGRAM
 from octant.mpi import neutral
 from octant.mpi.inventory import library_and_version
@@ -18,7 +18,6 @@ from octant.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from octant.advice.findings._profiles import ProfiledProgram
-    from octant.analysis.summary import Summary
     from octant.profile.job import JobProfile
 
 _SETTING = "eager-limit"
@@ -26,14 +25,8 @@ _PATHS = {"openmpi": "ob1"}
 """Usual path of messages of a library whose variables depend on it."""
 
 
-def judge(summary: Summary) -> RuleResult:
-    """Return a finding if the messages with the most time are slightly longer than the measured eager limit."""
-    program = profile_of(summary)
-    return judge_profile(program) if program else RuleResult()
-
-
 def judge_profile(program: ProfiledProgram) -> RuleResult:
-    """Return the same for one profile."""
+    """Return a finding if the messages with the most time are slightly longer than the measured eager limit."""
     excess, job = program.analysis.excess, program.analysis.job
     common = _common_size(job)
     if excess.eager_limit is None or common is None:
@@ -61,6 +54,9 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
             ),
         )
     )
+
+
+judge = of_newest_profile(judge_profile)
 
 
 def eager_limit_lines(banner: str, limit: int) -> tuple[str, ...]:

@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._profiles import profile_of
+from octant.advice.findings._profiles import of_newest_profile
 from octant.advice.findings._thresholds import OF_MPI_PROGRAM
 from octant.units import counted, percent_text, si_text
 
 if TYPE_CHECKING:
     from octant.advice.findings._profiles import ProfiledProgram
-    from octant.analysis.summary import Summary
     from octant.profile.results import CollectiveWait
 
 
-def judge(summary: Summary) -> RuleResult:
-    """Return a finding on the collective with the most waiting for one rank, in the newest profile of the run."""
-    program = profile_of(summary)
-    return judge_profile(program) if program else RuleResult()
-
-
 def judge_profile(program: ProfiledProgram) -> RuleResult:
-    """Return the same for one profile."""
+    """Return a finding on the collective with the most waiting for one rank."""
     analysis = program.analysis
     late = [one for one in analysis.waits if one.rank is not None]
     if not late or program.share_of_time(late[0].waited_s) < OF_MPI_PROGRAM:
@@ -62,6 +55,9 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
             ),
         )
     )
+
+
+judge = of_newest_profile(judge_profile)
 
 
 def _place(wait: CollectiveWait) -> str:

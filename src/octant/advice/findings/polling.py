@@ -5,24 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._profiles import profile_of
+from octant.advice.findings._profiles import of_newest_profile
 from octant.advice.findings._thresholds import OF_MPI_PROGRAM, POLLS_A_SECOND, RECORDING
 from octant.profile.totals import call_totals
 from octant.units import percent_text
 
 if TYPE_CHECKING:
     from octant.advice.findings._profiles import ProfiledProgram
-    from octant.analysis.summary import Summary
-
-
-def judge(summary: Summary) -> RuleResult:
-    """Return a finding on the function with which ranks poll most, if it takes a relevant time."""
-    program = profile_of(summary)
-    return judge_profile(program) if program else RuleResult()
 
 
 def judge_profile(program: ProfiledProgram) -> RuleResult:
-    """Return the same for one profile."""
+    """Return a finding on the function with which ranks poll most, if it takes a relevant time."""
     analysis = program.analysis
     polls = call_totals(analysis.job, ("poll",))
     elapsed = {one.rank: one.elapsed_s for one in analysis.ranks}
@@ -54,3 +47,6 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
             ),
         )
     )
+
+
+judge = of_newest_profile(judge_profile)

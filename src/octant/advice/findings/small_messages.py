@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._profiles import profile_of
+from octant.advice.findings._profiles import of_newest_profile
 from octant.advice.findings._thresholds import MANY_MESSAGES, OF_MPI_PROGRAM, SMALL_MESSAGE
 from octant.profile.categories import category_of
 from octant.profile.excess import time_with_waiting
@@ -17,18 +17,11 @@ from octant.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
     from octant.advice.findings._profiles import ProfiledProgram
-    from octant.analysis.summary import Summary
     from octant.profile.job import JobProfile
 
 
-def judge(summary: Summary) -> RuleResult:
-    """Return a finding on the pair of ranks with most small messages, if such messages take a relevant time."""
-    program = profile_of(summary)
-    return judge_profile(program) if program else RuleResult()
-
-
 def judge_profile(program: ProfiledProgram) -> RuleResult:
-    """Return the same for one profile."""
+    """Return a finding on the pair of ranks with most small messages, if such messages take a relevant time."""
     analysis = program.analysis
     job = analysis.job
     sent = job.peers[(job.peers["kind"] == SENT) & (job.peers["peer"] >= 0) & (job.peers["peer"] != job.peers["rank"])]
@@ -57,6 +50,9 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
             ),
         )
     )
+
+
+judge = of_newest_profile(judge_profile)
 
 
 def _seconds(job: JobProfile) -> float:

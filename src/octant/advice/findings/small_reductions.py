@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.advice.findings import RuleResult, RunFinding
-from octant.advice.findings._profiles import profile_of
+from octant.advice.findings._profiles import of_newest_profile
 from octant.advice.findings._thresholds import OF_MPI_PROGRAM, SMALL_REDUCTION
 from octant.profile.totals import groups
 from octant.units import bytes_text, counted, percent_text
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.advice.findings._profiles import ProfiledProgram
-    from octant.analysis.summary import Summary
     from octant.profile.job import JobProfile
 
 _CALL = "MPI_Allreduce"
@@ -34,14 +33,8 @@ class _Reduction:
     time_s: float  # of all ranks
 
 
-def judge(summary: Summary) -> RuleResult:
-    """Return a finding on the sites with the most time that may be combined."""
-    program = profile_of(summary)
-    return judge_profile(program) if program else RuleResult()
-
-
 def judge_profile(program: ProfiledProgram) -> RuleResult:
-    """Return the same for one profile."""
+    """Return a finding on the sites with the most time that may be combined."""
     job = program.analysis.job
     if program.analysis.is_counts_only or _CALL not in job.call_names:
         return RuleResult()
@@ -68,6 +61,9 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
             ),
         )
     )
+
+
+judge = of_newest_profile(judge_profile)
 
 
 def _alike(job: JobProfile) -> list[Sequence[_Reduction]]:
