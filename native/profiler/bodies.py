@@ -227,7 +227,7 @@ def _collective(rule: str, values: dict[str, str]) -> str:
         record = f"octant_record(&mark, number, mark.succeeded ? {bytes_of} : 0);"
         if base.startswith("neighbor"):
             return "\n    ".join([*lines, record])
-        waiting = "if (OCTANT_UNLIKELY(waited != 0)) add_waiting(entry, waited);"
+        waiting = "if (OCTANT_UNLIKELY(waited != 0) && entry != NULL) entry->waited += waited;"
         return "\n    ".join([*lines, f"struct octant_entry* const entry = {record}", waiting])
     if rule.endswith("_init"):
         lines += [

@@ -329,10 +329,6 @@ static uint64_t wait_for_others(struct octant_thread* thread, octant_slot comm) 
     return octant_ticks() - start;
 }
 
-static void add_waiting(struct octant_entry* entry, uint64_t waited) {
-    if (entry != NULL) entry->waited += waited;
-}
-
 // --- Bodies of the wrappers ---------------------------------------------------------
 
 // `invocation` calls the MPI library. It occurs several times, so that calls which are not recorded are tail calls.
@@ -345,67 +341,43 @@ static void add_waiting(struct octant_entry* entry, uint64_t waited) {
     thread->depth = 0;                                           \
     return returned;
 
-#define OCTANT_TIMED(number, address, invocation, before, after)  \
-    struct octant_thread* const thread = &octant_thread;          \
-    if (OCTANT_UNLIKELY(octant_skips(thread))) return invocation; \
+// The rest of the body of a timed call: without times, or from `begin` on.
+#define OCTANT_MEASURED(is_recorded, number, address, invocation, before, begin, after) \
     struct octant_mark mark = {.thread = thread, .site = octant_site(address), .call = (number)}; \
     if (OCTANT_UNLIKELY(octant_recording.counts_only)) {          \
-        octant_count(thread, number, mark.site);                  \
+        if (is_recorded) octant_count(thread, number, mark.site); \
         thread->depth = 1;                                        \
         octant_slot const counted = invocation;                   \
         thread->depth = 0;                                        \
         return counted;                                           \
     }                                                             \
     before thread->depth = 1;                                     \
-    mark.start = octant_ticks();                                  \
+    mark.start = (begin);                                         \
     octant_slot const returned = invocation;                        \
     mark.end = octant_ticks();                                    \
     mark.succeeded = (int)returned == 0;                            \
     after thread->depth = 0;                                      \
     return returned;
 
-// Blocking collectives.
-#define OCTANT_COLLECTIVE(number, address, invocation, after)     \
+#define OCTANT_TIMED(number, address, invocation, before, after)  \
     struct octant_thread* const thread = &octant_thread;          \
+    if (OCTANT_UNLIKELY(octant_skips(thread))) return invocation; \
+    OCTANT_MEASURED(true, number, address, invocation, before, octant_ticks(), after)
+
+// Blocking collectives. The waiting is a part of the time of the call.
+#define OCTANT_COLLECTIVE(number, address, invocation, after)      \
+    struct octant_thread* const thread = &octant_thread;           \
     bool const is_recorded = OCTANT_LIKELY(!octant_skips(thread)); \
     uint64_t const waited = OCTANT_UNLIKELY(octant_splits_waits != 0) ? wait_for_others(thread, comm) : 0; \
-    if (OCTANT_UNLIKELY(!is_recorded)) return invocation;         \
-    struct octant_mark mark = {.thread = thread, .site = octant_site(address), .call = (number)}; \
-    if (OCTANT_UNLIKELY(octant_recording.counts_only)) {          \
-        octant_count(thread, number, mark.site);                  \
-        thread->depth = 1;                                        \
-        octant_slot const counted = invocation;                   \
-        thread->depth = 0;                                        \
-        return counted;                                           \
-    }                                                             \
-    thread->depth = 1;                                            \
-    mark.start = octant_ticks() - waited;                         \
-    octant_slot const returned = invocation;                        \
-    mark.end = octant_ticks();                                    \
-    mark.succeeded = (int)returned == 0;                            \
-    after thread->depth = 0;                                      \
-    return returned;
+    if (OCTANT_UNLIKELY(!is_recorded)) return invocation;          \
+    OCTANT_MEASURED(true, number, address, invocation, , octant_ticks() - waited, after)
 
 // Requests that were started while recording was enabled are completed also while it is disabled.
-#define OCTANT_COMPLETING(number, address, invocation, before, after)              \
-    struct octant_thread* const thread = &octant_thread;                           \
-    bool const is_recorded = OCTANT_LIKELY(!octant_skips(thread));                 \
+#define OCTANT_COMPLETING(number, address, invocation, before, after) \
+    struct octant_thread* const thread = &octant_thread;              \
+    bool const is_recorded = OCTANT_LIKELY(!octant_skips(thread));    \
     if (OCTANT_UNLIKELY(!is_recorded) && (thread->depth != 0 || !is_tracking())) return invocation; \
-    struct octant_mark mark = {.thread = thread, .site = octant_site(address), .call = (number)}; \
-    if (OCTANT_UNLIKELY(octant_recording.counts_only)) {                           \
-        if (is_recorded) octant_count(thread, number, mark.site);                  \
-        thread->depth = 1;                                                         \
-        octant_slot const counted = invocation;                                    \
-        thread->depth = 0;                                                         \
-        return counted;                                                            \
-    }                                                                              \
-    before thread->depth = 1;                                                      \
-    mark.start = octant_ticks();                                                   \
-    octant_slot const returned = invocation;                                         \
-    mark.end = octant_ticks();                                                     \
-    mark.succeeded = (int)returned == 0;                                             \
-    after thread->depth = 0;                                                       \
-    return returned;
+    OCTANT_MEASURED(is_recorded, number, address, invocation, before, octant_ticks(), after)
 
 // Calls that make, change or free objects: `first` and `last` are executed also while recording is disabled.
 #define OCTANT_CHANGING(number, address, invocation, is_timed, first, after, last) \
