@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
+import made_jobs
+from octant.analysis.summary import summarise
 from octant.cli._profile import why_no_profile
 from octant.failure import Exit
+from octant.profile.analysis import analyse
+from octant.report.profile.first import reliability_of
+from octant.report.profile.run_report import profiled
 from octant.store import Store
 from paths import Octant
+from profile_runs import store_profiles
+from reports import report_of
 
 
 def test_a_run_without_a_result_says_that_octant_was_ended(octant: Octant, environment: Mapping[str, str]) -> None:
@@ -41,3 +48,11 @@ def test_the_text_is_printed_if_the_page_cannot_be_written(
     assert "Call sites (measured)" in done.stdout
     assert f"cannot write {page} (it is a folder)" in done.stderr
     assert done.returncode == Exit.WRONG_WORD
+
+
+def test_the_terminal_has_the_grade_of_the_page(octant: Octant, environment: Mapping[str, str]) -> None:
+    run = store_profiles(Path(environment["OCTANT_STORE"]), [made_jobs.made_job()] * 2)
+    first = profiled(report_of(summarise(run, all_metrics=True))).first
+    assert first.reliability.grade != reliability_of(analyse(made_jobs.made_job())).grade
+    text = " ".join(octant("profile", "report", run.id).stdout.split())
+    assert f"Reliability: {first.reliability.grade}. {first.reliability.text}".replace("\u202f", " ") in text

@@ -254,10 +254,13 @@ def _shown(
 
     The text is printed first: a full disk prevents only the page.
     """
+    from dataclasses import replace
+
     from octant.advice.findings import Review
     from octant.analysis.summary import summarise
     from octant.report.charts.pictures import pictures
     from octant.report.page import run_page
+    from octant.report.profile.first import first_screen_of
     from octant.report.profile.run_report import with_profile
     from octant.report.profile.text import report_text
     from octant.report.screen.first_screen import RunReport, first_screen
@@ -265,7 +268,9 @@ def _shown(
     summary = summarise(run, all_metrics=True)
     first = first_screen(summary)
     shown = with_profile(RunReport(summary, first, pictures(summary)), analysis)
-    text = report_text(analysis, columns, Review(first.findings, first.passed), run.id, details)
+    mine = first_screen_of(analysis, Review(first.findings, first.passed))
+    mine = replace(mine, reliability=shown.first.reliability)  # the page and the terminal have the same grade
+    text = report_text(analysis, columns, mine, run.id, details)
     return text, partial(run_page.write, shown)
 
 

@@ -15,30 +15,33 @@ from octant.report.terminal import console
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from octant.advice.findings import Review
     from octant.profile.results import Analysis
+    from octant.report.screen.first_screen import FirstScreen
 
 
 def report_text(
-    analysis: Analysis, columns: int = 100, review: Review | None = None, run: str = "last", details: bool = False
+    analysis: Analysis, columns: int = 100, first: FirstScreen | None = None, run: str = "last", details: bool = False
 ) -> str:
     """Return the report in lines of at most `columns` columns; commands to copy keep their length.
 
     Args:
-        review: the findings about the run.
+        first: the first screen, with what is known about the run; `None`: that of the profile alone.
         run: id of the run, for commands.
         details: all tables in full; otherwise at most 40 lines.
     """
-    lines = report_lines(analysis, columns, review, run, details)
+    lines = report_lines(analysis, columns, first, run, details)
     return "\n".join(clean_lines(line.plain).replace(claims.NARROW, " ").rstrip() for line in lines)
 
 
 def report_lines(
-    analysis: Analysis, width: int, review: Review | None = None, run: str = "last", details: bool = False
+    analysis: Analysis, width: int, first: FirstScreen | None = None, run: str = "last", details: bool = False
 ) -> list[Text]:
     """Return the same as styled lines."""
-    first = first_screen_of(analysis, review)
-    lines = [part for line in screen_lines(first, run, width, details) for part in _folded(line, width)]
+    lines = [
+        part
+        for line in screen_lines(first or first_screen_of(analysis), run, width, details)
+        for part in _folded(line, width)
+    ]
     return [*lines, *sections_lines(sections(analysis), width, details, MAX_LINES - len(lines))]
 
 
