@@ -36,11 +36,17 @@ class ProfileCost:
     def text(self) -> str:
         """The cost in one or two sentences."""
         low, middle, high = (f"{100 * (one - 1):+.2g} %" for one in (self.low, self.ratio, self.high))
-        proven = "" if self.low > 1 or self.high < 1 else " The interval contains 0: no overhead is proven."
+        remark = ""
+        if self.low <= 1 <= self.high:
+            remark = " The interval contains 0: no overhead is proven."
+        elif self.high < 1:
+            remark = (
+                " Recording cannot make a program faster: the machine was disturbed; measure again."
+            )
         times = f"{si_text(self.without_s, 's', 3)} without it, {si_text(self.recorded_s, 's', 3)} with it"
         return (
             f"Recording the MPI calls changes the wall time by {middle} (95 % interval {low} to {high}, "
-            f"{counted(self.rounds, 'paired round')}; {times}).{proven}"
+            f"{counted(self.rounds, 'paired round')}; {times}).{remark}"
         )
 
     @property
