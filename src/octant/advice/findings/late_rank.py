@@ -49,7 +49,7 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
                 family="late rank",
                 gain=program.order(wait.waited_s),
                 details=(
-                    f"inferred from the time in the call: rank {wait.rank} {si_text(wait.least_s, 's')}, the next rank "
+                    f"{_basis(wait)}: rank {wait.rank} {si_text(wait.least_s, 's')}, the next rank "
                     f"{si_text(wait.next_s, 's')}",
                 ),
             ),
@@ -58,6 +58,11 @@ def judge_profile(program: ProfiledProgram) -> RuleResult:
 
 
 judge = of_newest_profile(judge_profile)
+
+
+def _basis(wait: CollectiveWait) -> str:
+    """Return how the waiting is known."""
+    return "measured in a barrier before the call" if wait.basis == "measured" else "inferred from the time in the call"
 
 
 def _place(wait: CollectiveWait) -> str:
