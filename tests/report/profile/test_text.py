@@ -91,7 +91,9 @@ def test_the_report_without_details_has_at_most_40_lines(name: str) -> None:
         for n in range(5)
     )
     for found in ((), steps):
-        lines = report_text(analyse(MADE[name]()), 100, Review(found, ("a check",))).split("\n")
+        analysis = analyse(MADE[name]())
+        first = first_screen_of(analysis, Review(found, ("a check",)))
+        lines = report_text(analysis, 100, first).split("\n")
         assert len(lines) <= 40
         assert found == () or any("octant doctor" in line for line in lines)
 
@@ -178,6 +180,11 @@ def test_repeated_launches_have_intervals_and_name_calls_that_differ() -> None:
     assert time.interval.endswith("95 % interval, median of 6 launches")
     assert time.strip is not None
     assert len(time.strip.counted) == 6
+    share_of_mpi, balance = profile_tiles(one)[1:3]
+    assert share_of_mpi.of.startswith("newest launch: ")
+    assert balance.basis == "measured, newest launch"
+    assert profile_tiles(analyse(jobs[0]))[2].basis == "measured"
+    assert "MPI profile of 6 launches (tables: the newest one)" in report_text(one)
     changed = next(section for section in sections(one) if section.id == "mpi-counts")
     assert [row[:2] for row in changed.rows] == [("MPI_Iprobe", "calls")]
     assert "polling" in changed.rows[0][-1]

@@ -147,14 +147,31 @@ def _plain(value: float, unit: str, is_share: bool = False) -> _Value:
     return _Value(claims.number_texts(value, unit, is_share))
 
 
-def _tile(name: str, what: str, value: _Value, basis: str, launches: int, **more: object) -> Tile:
-    basis = _TEXTS.line("basis", basis, launches, value.texts.ends, value.texts.claim)
-    texts = value.texts
-    tile = Tile(
+def _tile(
+    name: str, what: str, value: _Value, basis: str, launches: int, bar: ShareBar | None = None,
+    of: str = "", also: tuple[str, ...] = (),
+) -> Tile:  # fmt: skip
+    """Return a tile; details of a median of launches are those of the newest one.
+
+    Args:
+        of: first detail.
+        also: further details.
+    """
+    texts, is_repeated = value.texts, value.strip is not None
+    basis = _TEXTS.line("basis", basis, launches, texts.ends, texts.claim, is_repeated)
+    if is_repeated and of:
+        of = _TEXTS.line("newest", of)
+    elif is_repeated and also:
+        also = (_TEXTS.line("newest", also[0]), *also[1:])
+    return Tile(
         name, what, number=texts.number, unit=texts.unit, ends=texts.ends, basis=basis.partition(":")[0],
-        interval=basis, strip=value.strip,
+        interval=basis, strip=value.strip, bar=bar, of=of, also=also,
     )  # fmt: skip
-    return replace(tile, **more)  # type: ignore[arg-type]
+
+
+def _several(one: Analysis) -> int:
+    """Return the number of launches, or 0 for one, for values that are always those of the newest launch."""
+    return one.repeats.launches if one.repeats.launches > 1 else 0
 
 
 def _time(one: Analysis) -> Tile:
@@ -200,7 +217,7 @@ def _balance(one: Analysis) -> Tile:
         return Tile("Load balance", "of useful time", "one rank has no other rank to balance with")
     useful = known.useful_s
     return _tile(
-        "Load balance", "of useful time", _plain(known.load_balance, "1", True), "measured", 0,
+        "Load balance", "of useful time", _plain(known.load_balance, "1", True), "measured", _several(one),
         bar=ShareBar("comparison", (("load balance", known.load_balance),)),
         of=f"mean {seconds(useful.mean)}; {seconds(useful.maximum)} on rank {useful.rank_of_maximum}",
         also=(f"parallel efficiency {share(known.parallel)}", f"communication {share(known.communication)}"),
@@ -215,7 +232,7 @@ def _excess(one: Analysis) -> Tile:
         return Tile("Excess time", "modelled", clean(known.reason.rstrip(".")))
     calls = [f"{clean(call.name)} {seconds(call.excess_s)}" for call in known.calls[:2] if call.excess_s]
     return _tile(
-        "Excess time", "of messages", _plain(known.excess_s, "s"), "modelled", 0,
+        "Excess time", "of messages", _plain(known.excess_s, "s"), "modelled", _several(one),
         bar=ShareBar("comparison", (("excess", known.share),)), of=f"{share(known.share)} of MPI time",
         also=(*calls, f"curve of {clean(known.curve)}"),
     )  # fmt: skip
@@ -233,14 +250,14 @@ def _costliest(one: Analysis) -> Tile:
             "of all",
             value,
             "measured",
-            0,
+            _several(one),
             of=f"{name}, {where}",
             also=(_ranks_count(site.ranks),),
         )
     spread = site.of_ranks
     times = f"mean {seconds(spread.mean)}; {seconds(spread.maximum)} on rank {spread.rank_of_maximum}"
     return _tile(
-        "Costliest site", "of MPI time", _plain(site.share, "1", True), "measured", 0,
+        "Costliest site", "of MPI time", _plain(site.share, "1", True), "measured", _several(one),
         bar=ShareBar("comparison", (("of MPI time", site.share),)), of=f"{name}, {where}",
         also=(calls, times if site.ranks > 1 else seconds(spread.maximum)),
     )  # fmt: skip
@@ -256,7 +273,7 @@ def _memory(one: Analysis) -> Tile:
         return Tile("Memory", "of all ranks", "the peak of memory was not recorded" if one.ranks else _no_times(one))
     most = f"mean {size(spread.mean)}; {size(spread.maximum)} on rank {spread.rank_of_maximum}"
     return _tile(
-        "Memory", "sum of the peaks of ranks", _plain(float(total), "B"), "measured", 0,
+        "Memory", "sum of the peaks of ranks", _plain(float(total), "B"), "measured", _several(one),
         also=(most,) if len(one.ranks) > 1 else (),
     )  # fmt: skip
 
