@@ -33,8 +33,8 @@ _OURS = re.compile(r"octant-bind: |[a-z0-9_]+/[a-z0-9_]+: ")  # how our programs
 
 
 def waited_text(seconds: float) -> str:
-    """Return a waiting time as text: `15 s`, `0.1 s`."""
-    return f"{seconds:.0f} s" if seconds >= 2 else f"{seconds:.1g} s"
+    """Return a waiting time as text: `15 s`, `1.5 s`."""
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.2g} s"
 
 
 @dataclass(frozen=True)
