@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::string_view prefix = "octant-profile-";  // src/octant/launch/profiles.py removes folders of this name
 constexpr char const* lock_name = "guards";
-constexpr std::uint64_t bytes_per_cpu = std::uint64_t{4} << 20;  // the tables of several threads of a rank
+constexpr std::uint64_t bytes_per_cpu = std::uint64_t{4} << 20;  // a rank may have a table for each of its threads
 constexpr std::uint64_t least_bytes = std::uint64_t{8} << 20;
 constexpr int max_tries = 100;                       // to join a folder that another guard removes at the same time
 constexpr std::int64_t patience_ns = 5'000'000'000;  // for guards that are being killed

@@ -225,7 +225,7 @@ def test_programs_behind_other_programs(
     with (tmp_path / "data").open() as file:
         done = octant("profile", "--repeats", "2", "--", *words, env=command.variables, stdin=file.fileno())
     assert (done.returncode, done.stdout) == (0, "to standard output\n" * 2), (
-        "of several launches, none reads the input"
+        "if there is more than one launch, none reads the input"
     )
     assert barriers(command.job) == [BARRIERS]
 

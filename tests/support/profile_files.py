@@ -44,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True)
 class MadeCommunicator:
-    """A communicator; those of several processes are the same if group, size, sequence and kind are equal."""
+    """A communicator; processes share it if its group, size, sequence and kind are equal."""
 
     size: int
     kind: str = "communicator"

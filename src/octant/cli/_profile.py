@@ -149,7 +149,7 @@ def _create(to: Store, title: str, request: Request) -> StoredRun:
 
 
 def _measure(to: Store, run: StoredRun, options: ProfileOptions, ends: list[ProgramEnd]) -> StoredRun:
-    """Run the launches, with the standard streams of this process; one of several launches cannot read its input."""
+    """Run the launches, with the standard streams of this process; only a single launch can read its input."""
     from octant.cli._progress import ended_like_ctrl_c
     from octant.cli._stored import report_damage, warn
     from octant.launch.program import Attached

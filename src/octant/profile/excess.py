@@ -63,7 +63,7 @@ class NoCurve:
 
 
 def curve_command(hosts: Iterable[str] = ()) -> str:
-    """Return the command that measures the curve between two ranks of one host, or of the first two of several."""
+    """Return the command that measures the curve between two ranks: of one host, or of the first two hosts."""
     kernels = workloads.workloads().items()
     name = next((name for name, one in kernels if one.messages and one.traffic and one.duplex), "")
     words = ["octant", "run", name, f"bytes={LENGTHS}", "buffers=hot,rotating", "--ranks", "2"]

@@ -12,7 +12,7 @@ Times are net of the cost of the clock. The elapsed time of a process that was k
 
 One MPI_COMM_WORLD is one profile. Left out, with a problem that states it, are processes of another one (spawned, or of
 a second program), processes without a rank, and further processes with the same rank. Of these, the process that
-called MPI_Finalize is kept; of several such, the one with most calls.
+called MPI_Finalize is kept; if more than one did, the one with most calls.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class DamagedProfileError(ValueError):
 
 @dataclass(frozen=True)
 class ThreadTables:
-    """What one slab contains: calls of one thread, or of several that did not run at the same time."""
+    """What one slab contains: calls of one thread, or of threads that ran one after another."""
 
     first_ticks: int
     last_ticks: int

@@ -337,7 +337,7 @@ class ProfileReliability:
 
 @dataclass(frozen=True)
 class RepeatedValue:
-    """A value of several launches."""
+    """A value in each launch."""
 
     KIND: ClassVar[Kind] = "measured"
     name: str  # "elapsed", "MPI time", "MPI share", or the name of a call: its time over all ranks

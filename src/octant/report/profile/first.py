@@ -132,7 +132,7 @@ def profile_tiles(one: Analysis) -> tuple[Tile, ...]:
 
 
 def _value(one: Analysis, name: str, value: float, unit: str) -> _Value:
-    """Return a value of this launch, or the median of several launches with its interval."""
+    """Return the median of a value over all launches with its interval, or the value of a single launch."""
     several, is_share = next((row for row in one.repeats.values if row.name == name), None), unit == "1"
     if several is None or len(several.values) < 2:
         return _plain(value, unit, is_share)
