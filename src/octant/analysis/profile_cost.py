@@ -40,9 +40,7 @@ class ProfileCost:
         if self.low <= 1 <= self.high:
             remark = " The interval contains 0: no overhead is proven."
         elif self.high < 1:
-            remark = (
-                " Recording cannot make a program faster: the machine was disturbed; measure again."
-            )
+            remark = " Recording cannot make a program faster: the machine was disturbed; measure again."
         times = f"{si_text(self.without_s, 's', 3)} without it, {si_text(self.recorded_s, 's', 3)} with it"
         return (
             f"Recording the MPI calls changes the wall time by {middle} (95 % interval {low} to {high}, "
