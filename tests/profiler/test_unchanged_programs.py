@@ -215,6 +215,14 @@ def test_modes(programs: TruthPrograms, pair: Pair, library: MpiLibrary, variabl
         assert {site.offset for site in job.sites} <= {0, 1}
 
 
+def test_ranks_without_recording_take_part_in_the_barriers(programs: TruthPrograms, pair: Pair) -> None:
+    """Otherwise the other ranks would wait indefinitely."""
+    words: list[str | Path] = [programs.find(FIRST, "life.c"), "partly"]
+    bare, profiled = pair(FIRST, words, environment={"OCTANT_PROFILE_MODE": "waits"}, ranks=2)
+    assert profiled.seen == bare.seen
+    assert [recorded(profiled.job())[0][rank, "MPI_Barrier"] for rank in (0, 1)] == [10, 13]
+
+
 def test_environment_and_limits_of_descriptors(programs: TruthPrograms, pair: Pair) -> None:
     """A program that may open few files, and one that limits the size of files, work as before."""
     for limit in ("ulimit -n 40", "ulimit -f 1"):

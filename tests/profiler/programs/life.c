@@ -128,6 +128,12 @@ int main(int argc, char** argv) {
         T(Finalize, 0);
         return 0;
     }
+    if (is(argv, "partly")) {  // recording is disabled in one rank
+        if (rank == 0) MPI_Pcontrol(0);
+        for (int i = 0; i < 3; ++i) MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+        return 0;
+    }
     if (is(argv, "before")) {
         T(Finalize, 0);
         int flag;
