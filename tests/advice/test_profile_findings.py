@@ -19,7 +19,7 @@ from octant.advice.findings import (
 )
 from octant.advice.findings._profiles import ProfiledProgram
 from octant.advice.findings._thresholds import MANY_MESSAGES
-from octant.network.message_times import LengthSegment, MessageTimes
+from octant.message_times import LengthSegment, MessageTimes
 from octant.profile.analysis import analyse
 from octant.profile.excess import MessageCurve
 from octant.profile.job import SENT, JobProfile

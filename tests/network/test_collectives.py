@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from networks import network
 from octant import _network
 from octant.failure import Refusal
+from octant.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network import NetworkFile, load, make, solve
 from octant.network.collectives import (
     FREE,
@@ -25,7 +26,6 @@ from octant.network.collectives import (
     time_collective,
 )
 from octant.network.files import parse
-from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.traffic import Flows, place
 from paths import ROOT
 

@@ -8,8 +8,8 @@ import pytest
 from octant import workloads
 from octant.benchmarks.hpcc.described import TITLES, on_system
 from octant.failure import Refusal
+from octant.message_times import LengthSegment, MessageTimes
 from octant.network import load
-from octant.network.message_times import LengthSegment, MessageTimes
 from octant.network.step_rates import MessagePath, Sent, StepRate, rate, sent_by_rank
 from octant.step import Part, Step, grid_of, squarest
 

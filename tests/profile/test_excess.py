@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import command_lines
-from octant.network.message_times import LengthSegment, MessageTimes
+from octant.message_times import LengthSegment, MessageTimes
 from octant.profile.excess import NOT_GIVEN, MessageCurve, NoCurve, curve_command, excess_time
 from profile_jobs import MadeProfile
 

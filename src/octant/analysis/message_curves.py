@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,9 @@ import numpy as np
 from octant import workloads
 from octant.analysis.segments import hot_and_cold, segments, with_causes
 from octant.analysis.summary import summarise
+from octant.message_times import LengthSegment, MessageTimes
 from octant.mpi.inventory import library_and_version
 from octant.mpi.neutral import TITLES
-from octant.network.message_times import LengthSegment, MessageTimes
 from octant.profile.excess import MessageCurve, NoCurve
 from octant.store import Store
 from octant.workload import Traffic
@@ -44,6 +45,34 @@ def message_of(summary: Summary, figure: Figure, link: str = "") -> Traffic | No
     except (KeyError, ValueError):
         return None
     return traffic if isinstance(traffic, Traffic) and traffic.is_message and figure.metric.unit == "s" else None
+
+
+def message_points(summary: Summary, one_host: bool, link: str = "") -> dict[str, list[tuple[float, float]]]:
+    """Return length and median time of messages between ranks of one host, or of two hosts, by kind of buffers.
+
+    Args:
+        summary: of a run with message times.
+        one_host: within a host, otherwise between hosts.
+        link: only over this emulated link; "": over none.
+    """
+    points: dict[str, dict[float, list[float]]] = {}
+    for figure in summary.figures:
+        traffic = message_of(summary, figure, link)
+        here = len({given.host for given in figure.point.given}) == 1
+        if traffic is None or figure.value is None or figure.invalid or here != one_host:
+            continue
+        if figure.value.middle > 0:
+            by_length = points.setdefault(figure.knobs.get(BUFFERS, ""), {})
+            by_length.setdefault(traffic.units, []).append(figure.value.middle)
+    return {
+        buffers: [(length, float(np.median(times))) for length, times in by_length.items()]
+        for buffers, by_length in points.items()
+    }
+
+
+def message_times(found: Sequence[Segment]) -> MessageTimes:
+    """Return message times from the segments of a curve, at least one."""
+    return MessageTimes(tuple(LengthSegment(one.first, one.at_first_s, one.seconds_per_byte) for one in found))
 
 
 def find_curve(run: StoredRun, job: JobProfile) -> MessageCurve | NoCurve:
@@ -92,22 +121,16 @@ def _library(banner: str) -> str:
 
 def _curve_of(summary: Summary, library: str, between: bool) -> MessageCurve | None:
     """Return the curve of a run; of cached and uncached buffers, the slower one."""
-    points: dict[str, dict[float, list[float]]] = {}
-    for figure in summary.figures:
-        traffic = message_of(summary, figure) if _library(figure.point.process.mpi) == library else None
-        apart = len({given.host for given in figure.point.given}) > 1
-        if traffic is None or figure.value is None or figure.invalid or apart != between:
-            continue
-        if figure.value.middle > 0:
-            of_buffers = points.setdefault(figure.knobs.get(BUFFERS, ""), {})
-            of_buffers.setdefault(traffic.units, []).append(figure.value.middle)
-    curves = [[(n, float(np.median(times))) for n, times in one.items()] for one in points.values()]
+    known = replace(
+        summary, figures=tuple(one for one in summary.figures if _library(one.point.process.mpi) == library)
+    )
+    curves = message_points(known, one_host=not between).values()
     found = _fitted(sorted((one for one in curves if segments(one)), key=len, reverse=True)[:2])
     if not found:
         return None
     limits = eager_limits(found)
     return MessageCurve(
-        MessageTimes(tuple(LengthSegment(one.first, one.at_first_s, one.seconds_per_byte) for one in found)),
+        message_times(found),
         shortest=found[0].first,
         longest=found[-1].last,
         source=f"run {summary.run.id}, {library}",

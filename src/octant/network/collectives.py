@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
+from octant.message_times import NOT_MEASURED, MeasuredTimes
 from octant.network.files import NetworkFile, Offload
-from octant.network.message_times import NOT_MEASURED, MeasuredTimes
 from octant.network.solve import engine
 from octant.network.traffic import Flows, Nodes, bulk
 

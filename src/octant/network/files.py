@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from octant import _network
 from octant.failure import Exit, Refusal, suggestion
+from octant.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network import ibnet
-from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.quantities import BytesPerS, Calibrated, PacketsPerS, PositiveSeconds, Seconds, Sizes
 from octant.network.shape import MAX_NODES
 from octant.network.topologies import Topology

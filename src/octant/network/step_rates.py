@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from octant.network.message_times import MessageTimes
+from octant.message_times import MessageTimes
 from octant.stats import Interval
 from octant.step import Step
 

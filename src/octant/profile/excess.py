@@ -22,7 +22,7 @@ from octant.profile.totals import bucket_limits, groups, is_counts_only, mpi_sec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from octant.network.message_times import MessageTimes
+    from octant.message_times import MessageTimes
     from octant.profile.job import JobProfile
 
 _MESSAGES = {"send": 1, "receive": 1, "exchange": 2}

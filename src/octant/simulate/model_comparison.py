@@ -12,23 +12,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from octant.analysis.message_curves import BUFFERS, message_of
+from octant.analysis.message_curves import BUFFERS, message_of, message_points, message_times
 from octant.analysis.segments import segments
 from octant.analysis.summary import Modelled
 from octant.failure import Refusal
+from octant.message_times import MeasuredTimes, MessageTimes
 from octant.network.collectives import MessageCosts, exchange, fastest, programs
 from octant.network.files import NetworkFile
-from octant.network.message_times import LengthSegment, MeasuredTimes, MessageTimes
 from octant.network.traffic import Flows, rank_flows
 from octant.record import known_count
 from octant.untrusted import convert
 from octant.workload import CollectiveTraffic, NoTraffic, Traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from octant.analysis.figures import Figure
-    from octant.analysis.segments import Segment
     from octant.analysis.summary import Summary
     from octant.network.collectives import Program
     from octant.network.traffic import Nodes
@@ -149,12 +148,6 @@ def with_model(summary: Summary, network: NetworkFile | None = None) -> Summary:
     )
 
 
-def message_times(found: Sequence[Segment]) -> MessageTimes | None:
-    """Return message times from the segments of a curve; `None`: there are no segments."""
-    stretches = (LengthSegment(one.first, one.at_first_s, one.seconds_per_byte) for one in found)
-    return MessageTimes(tuple(stretches)) if found else None
-
-
 def times_of(summary: Summary, one_host: bool, link: str = "") -> dict[str, MessageTimes]:
     """Return the times of messages between ranks of one node, or between nodes, by kind of buffers.
 
@@ -163,19 +156,8 @@ def times_of(summary: Summary, one_host: bool, link: str = "") -> dict[str, Mess
         one_host: within a node, otherwise between nodes.
         link: only over this emulated link; "": over none.
     """
-    points: dict[str, dict[float, list[float]]] = {}
-    for figure in summary.figures:
-        traffic = message_of(summary, figure, link)
-        here = len({given.host for given in figure.point.given}) == 1
-        good = traffic is not None and figure.value is not None and not figure.invalid and here == one_host
-        if good and traffic and figure.value and figure.value.middle > 0:
-            by_length = points.setdefault(figure.knobs.get(BUFFERS, ""), {})
-            by_length.setdefault(traffic.units, []).append(figure.value.middle)
-    found = {
-        buffers: segments((length, float(np.median(times))) for length, times in by_length.items())
-        for buffers, by_length in points.items()
-    }
-    return {buffers: times for buffers, of in found.items() if of and (times := message_times(of))}
+    found = {buffers: segments(points) for buffers, points in message_points(summary, one_host, link).items()}
+    return {buffers: message_times(of) for buffers, of in found.items() if of}
 
 
 def duplex_of(summary: Summary, one_host: bool, link: str = "") -> Duplex | None:
