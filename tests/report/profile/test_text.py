@@ -17,6 +17,7 @@ from octant.report.profile.first import first_screen_of, profile_tiles, reliabil
 from octant.report.profile.tables import repeated_texts, sections, share, size
 from octant.report.profile.text import report_text
 from octant.report.tables.section_text import shortened
+from profile_jobs import MadeProfile
 from random_jobs import random_jobs
 
 MADE = {
@@ -234,3 +235,10 @@ def test_a_caveat_of_several_tiles_is_printed_once() -> None:
     caveats = made[made.index(" Caveats ") : made.index(" Reliability Observation ")]
     assert caveats.count("The profile is incomplete") == 1
     assert " ! Time, MPI share, Load balance, Costliest site: " in caveats
+
+
+def test_no_part_of_no_time_is_named() -> None:
+    made = MadeProfile(2)
+    for rank in range(2):
+        made.add(rank, "MPI_Comm_rank", calls=3)
+    assert first_screen_of(analyse(made.job())).answer == "0.0\u202f% of the time is MPI."

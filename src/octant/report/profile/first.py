@@ -64,6 +64,8 @@ def answer_text(one: Analysis) -> str:
     if wait is not None and one.head.waiting_share >= 0.01:
         late = (_percent(one.head.waiting_share), str(wait.rank), _bare(wait.name), short_site(wait.site))
         return _TEXTS.line("answer", one, _percent(share_of_mpi), late, None)
+    if site is not None and not site.time_s and not one.is_counts_only:
+        site = None  # no time was spent in MPI
     costliest = (_bare(site.name), short_site(site.site), _percent(site.share), site.calls) if site else None
     return _TEXTS.line("answer", one, _percent(share_of_mpi), None, costliest)
 
