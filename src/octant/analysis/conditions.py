@@ -41,7 +41,7 @@ def differences(before: StoredRun, after: StoredRun, pairs: Sequence[tuple[Figur
     Args:
         pairs: common figures of both runs.
     """
-    of_runs, seeds = _differing(_facts(before), _facts(after)), _differing(_seed(before), _seed(after))
+    of_runs, seeds = _differing(run_conditions(before), run_conditions(after)), _differing(_seed(before), _seed(after))
     if before.imported or after.imported:  # other tools hardly describe the machine
         of_runs, seeds = [row for row in of_runs if NOT_SET not in row], []
     return (*of_runs, *_of_launches(before, after, pairs), *seeds)
@@ -75,7 +75,8 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[Diff
     return [row for row in rows if row[1] != row[2]]
 
 
-def _facts(run: StoredRun) -> Mapping[str, str]:
+def run_conditions(run: StoredRun) -> Mapping[str, str]:
+    """Return the conditions of a run by name: processor, kernel, microcode, memory, software, environment."""
     machine = run.machine
     if run.imported:
         return {"measured": run.source, "machine": machine.name}
