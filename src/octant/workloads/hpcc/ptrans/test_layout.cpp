@@ -33,11 +33,10 @@ int main() {
                                     grid.text() + ", n=" + std::to_string(n) + ", block=" + std::to_string(block) +
                                         ", edge=" + std::to_string(edge) + ", bytes=" + std::to_string(bytes));
                     }
-    // 10^12 pairs of places. Of each remainder modulo the 999,000 there is one block, and all are whole tiles of 64
-    // x 64.
-    Grid const wide{999, 1000};
-    checks.that(max_in_a_parcel(Layout(std::int64_t{64} * 999'000, 64, wide), 64, 1 << 18) == 64 * 64, "one tile");
-    checks.that(max_in_a_parcel(Layout(std::int64_t{1} << 26, 1, wide), 64, 8 * 400) == 400,
+    // 10^8 pairs of places. Of each remainder modulo 9,900 there is one block, and all are whole tiles of 64 x 64.
+    Grid const wide{99, 100};
+    checks.that(max_in_a_parcel(Layout(std::int64_t{64} * 9'900, 64, wide), 64, 1 << 18) == 64 * 64, "one tile");
+    checks.that(max_in_a_parcel(Layout(std::int64_t{67} * 9'900 + 1, 1, wide), 64, 8 * 400) == 400,
                 "of 68 x 68 tiles of one entry");
     return checks.result();
 }
