@@ -210,9 +210,7 @@ def totals_mib(process: watch.WatchedProcess) -> list[float]:
     return [total / 2**20 for total in totals]
 
 
-def test_page_sizes_and_memory_are_those_of_the_largest_sample(
-    phases: Phases, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_sizes_and_memory_are_those_of_the_largest_sample(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each total has the memory that the program had then; what it frees later does not change them."""
     monkeypatch.setattr(watch, "MEMORY_SHARE", 1e9)
     phases.looker.look()
