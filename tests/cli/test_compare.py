@@ -15,6 +15,7 @@ from fake_kernel import Kernel, request
 from fake_run import WORKLOADS, durations, lane, machine, point
 from octant import workloads
 from octant.cli import application
+from octant.cli._rounds import RoundOptions
 from octant.failure import Exit, Refusal
 from octant.launch.execute import ProcessOutcome
 from octant.machine import discover
@@ -179,6 +180,35 @@ def test_a_gate_refuses_too_few_rounds_with_the_number_needed(bench: Bench) -> N
     assert bench.compare("--rounds", "6").exit_code == 0
     assert str(bench.compare("--gate").exception) == why, "of what is stored"
     assert bench.compare("--rounds", "3").exit_code == Exit.WRONG_WORD
+
+
+def test_early_stopping_refuses_too_few_rounds_before_the_first_one(bench: Bench) -> None:
+    bench.measured(TRIAD)
+    bench.measured(TRIAD)
+    why = "cannot gate 1 figure on 4 paired rounds (a difference in the figure cannot be proven on them); "
+    refused = bench.compare("--gate", "--until-sure", "--rounds", "4")
+    assert str(refused.exception) == f"{why}try octant compare --gate --until-sure --rounds 5"
+    assert bench.kernel.starts == []
+
+
+def test_the_planned_rounds_are_sufficient_for_the_number_of_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    def plan(figures: int, rounds: int | None = None, gate: bool = True, until_sure: bool = False) -> tuple[int, str]:
+        return RoundOptions(rounds, gate, until_sure).plan(None, 12, gate or until_sure, figures)[:2]
+
+    assert [plan(figures) for figures in (1, 85, 86, 110)] == [
+        (12, "rising"),
+        (12, "rising"),
+        (12, "once"),
+        (13, "once"),
+    ]
+    with pytest.raises(Refusal, match=r"a difference in one of 110 figures cannot be proven .*--gate --rounds 13"):
+        plan(110, 12)
+    assert plan(110, 8) == (8, "once")
+    with pytest.raises(Refusal, match="try octant compare --gate --until-sure --rounds 8"):
+        plan(2, 5, gate=False, until_sure=True)
+    assert capsys.readouterr().err == ""
+    assert plan(110, 12, gate=False) == (12, "once")
+    assert capsys.readouterr().err.endswith("proven on 12 paired rounds; use --rounds 13\n")
 
 
 def test_a_figure_that_one_side_cannot_give_again_is_a_regression(bench: Bench) -> None:

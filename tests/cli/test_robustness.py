@@ -102,6 +102,7 @@ def test_a_failed_launch_is_no_success_even_if_other_points_are_kept(
 ) -> None:
     hangs = pausing(kernels, tmp_path / "slow", tmp_path / "never")
     done = octant("run", "stream", "bytes=1MiB,2MiB", "seconds=0.1", "--repeats", "1", "--timeout", "4", env=hangs)
+    assert done.stderr.startswith("octant: 1 launch per configuration: no 95 % interval"), "before the first launch"
     run = only_run(environment)
     assert len(run.points) == 1
     assert done.returncode == 1

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,8 @@ from octant.launch.compare import differences
 from octant.launch.pages import PageSizes
 from octant.placement import planner
 from octant.placement.request import parse_request
+from octant.report.placement.where import as_json, as_text
+from octant.units import bytes_text
 from paths import Octant
 
 pytestmark = pytest.mark.alone
@@ -151,6 +153,120 @@ def test_memory_is_looked_at_when_a_process_is_first_seen() -> None:
         looker.look()
         program.communicate(b"\n")
     assert sum(looker.found[program.pid].node_bytes.values()) > 0
+
+
+class Phases:
+    """A process that changes its memory by so many MiB at each command, and is observed in between."""
+
+    WORDS = """
+import mmap, sys
+blocks = []
+print("ready", flush=True)
+for line in sys.stdin:
+    word, _, mib = line.strip().partition(" ")
+    if word == "free":
+        blocks.pop().close()
+    elif word == "exec":
+        import os
+        os.execvp("sh", ["sh", "-c", "echo done; read line"])
+    else:
+        blocks.append(mmap.mmap(-1, int(mib) << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+        for at in range(0, int(mib) << 20, 4096):
+            blocks[-1][at] = 1
+        if word == "spike":
+            blocks.pop().close()
+    print("done", flush=True)
+"""
+
+    def __init__(self, program: "subprocess.Popen[str]", mark: str) -> None:
+        self.program, self.looker = program, watch._Looker(f"OCTANT_MARK={mark}".encode(), pages=True)
+
+    def __call__(self, command: str) -> watch.WatchedProcess:
+        """The process as it is known after this command and a look."""
+        assert self.program.stdin is not None
+        assert self.program.stdout is not None
+        self.program.stdin.write(f"{command}\n")
+        self.program.stdin.flush()
+        assert self.program.stdout.readline() == "done\n"
+        self.looker.look()
+        return self.looker.found[self.program.pid]
+
+
+@pytest.fixture
+def phases(request: pytest.FixtureRequest) -> Iterator[Phases]:
+    mark = f"phases of {request.node.name} {os.getpid()}"
+    words, own = [sys.executable, "-c", Phases.WORDS], {**os.environ, "OCTANT_MARK": mark}
+    with subprocess.Popen(words, env=own, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        yield Phases(program, mark)
+        program.kill()
+
+
+def totals_mib(process: watch.WatchedProcess) -> list[float]:
+    """Resident, of the pages, private by node."""
+    assert process.pages
+    totals = (process.resident_bytes, process.pages.total(), sum(process.node_bytes.values()))
+    return [total / 2**20 for total in totals]
+
+
+def test_page_sizes_and_memory_are_those_of_the_largest_sample(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each total has the memory that the program had then; what it frees later does not change them."""
+    monkeypatch.setattr(watch, "MEMORY_SHARE", 1e9)
+    phases.looker.look()
+    small = totals_mib(phases.looker.found[phases.program.pid])
+    assert max(small) < 30
+    for command, mib in (("fill 40", 40), ("fill 80", 120), ("free", 120)):
+        assert totals_mib(phases(command)) == pytest.approx([base + mib for base in small], abs=2), command
+
+
+def test_a_peak_between_two_samples_is_stated(phases: Phases) -> None:
+    found = phases("fill 20")
+    assert "between two samples" not in as_text(seen_by(found), None)
+    found = phases("spike 60")
+    assert found.peak_bytes >= 80 << 20
+    text = as_text(seen_by(found), None)
+    assert f"had up to {bytes_text(found.peak_bytes)} resident between two samples" in text
+    assert f"the sample shown has {bytes_text(found.resident_bytes)}" in text
+    assert f"s: {bytes_text(found.resident_bytes)} resident\nMiB on pages of" in text
+    (of_json,) = json.loads(as_json(seen_by(found), None))["processes"]
+    assert (of_json["resident_bytes"], of_json["peak_resident_bytes"]) == (found.resident_bytes, found.peak_bytes)
+
+
+def seen_by(process: watch.WatchedProcess) -> watch.Watched:
+    return watch.Watched("host", (process,), 0, 1.0, 2)
+
+
+@pytest.mark.parametrize(("share", "grown"), [(1e9, 44), (-1.0, 40)])
+def test_small_growth_is_read_within_a_share_of_the_time(
+    phases: Phases, monkeypatch: pytest.MonkeyPatch, share: float, grown: int
+) -> None:
+    phases.looker.look()
+    small = totals_mib(phases.looker.found[phases.program.pid])
+    monkeypatch.setattr(watch, "MEMORY_SHARE", share)
+    phases("fill 40")
+    assert totals_mib(phases("fill 4")) == pytest.approx([base + grown for base in small], abs=2)
+
+
+def test_an_unchanged_process_is_read_again_later(phases: Phases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "MEMORY_SHARE", 1e9)
+    first = phases("fill 40").sampled_s
+    phases.looker.look()
+    assert phases.looker.found[phases.program.pid].sampled_s > first
+
+
+def test_memory_of_the_program_before_is_not_that_of_the_next_one(phases: Phases) -> None:
+    assert totals_mib(phases("fill 40"))[0] > 40
+    found = phases("exec")
+    assert found.name == "sh"
+    assert max(totals_mib(found)) < 8
+    assert found.peak_bytes < 8 << 20
+
+
+def test_resident_memory_is_read_with_pages_of_a_pool() -> None:
+    status = "Name:\tx\nVmPeak:\t 90 kB\nVmHWM:\t 50 kB\nVmRSS:\t 40 kB\nHugetlbPages:\t 2048 kB\n"
+    assert watch.parse_resident(status) == (2088 << 10, 50 << 10)
+    assert watch.parse_resident("Name:\tx\nState:\tZ (zombie)\n") == (0, 0)
 
 
 def test_threads_that_were_never_started_are_reported() -> None:

@@ -11,11 +11,13 @@ from launch_shapes import SHAPES, simulated_launches
 from octant.stats.gate import (
     EXTENDED_THRESHOLDS,
     OBRIEN_FLEMING_THRESHOLDS,
+    can_prove_difference,
     e_value,
     gate_is_decided,
     gate_verdicts,
     least_rounds,
     planned_looks,
+    sufficient_rounds,
     until_sure_verdicts,
 )
 from octant.stats.intervals import Period
@@ -149,6 +151,34 @@ def test_until_sure_decides_from_the_fifth_round_on() -> None:
     """The greatest e-value of n rounds is (1 + n) to the power of (n - 1) / 2: 11 for four, 36 for five."""
     words = [until_sure_verdicts([1e-3 * NOISE[:rounds] - 0.1], PERIOD)[0].word for rounds in (4, 5)]
     assert words == ["undecided", "slower"]
+
+
+@pytest.mark.parametrize("figures", [1, 2, 110])
+@pytest.mark.parametrize("until_sure", [False, True])
+def test_a_gate_decides_on_the_sufficient_number_of_rounds_and_not_on_fewer(figures: int, until_sure: bool) -> None:
+    """The difference is large and almost the same in each round; the other figures differ by noise only."""
+
+    def decides(rounds: int) -> bool:
+        x = np.asarray(0.1 + 1e-9 * np.arange(rounds), np.float64)
+        noise = [np.resize(NOISE, rounds)] * (figures - 1)
+        try:
+            verdicts = (until_sure_verdicts if until_sure else gate_verdicts)([x, *noise], PERIOD)
+        except ValueError:
+            return False
+        return verdicts[0].word == "faster"
+
+    for asked in (0, 5, 12):
+        found = sufficient_rounds(figures, asked, until_sure)
+        assert decides(found)
+        assert not any(decides(rounds) for rounds in range(max(3, asked), found))
+
+
+def test_many_figures_are_not_decided_by_signed_ranks_of_twelve_rounds() -> None:
+    """Their smallest p-value is 2 to the power of -11."""
+    assert [sufficient_rounds(figures, 12) for figures in (102, 103, 204, 205)] == [12, 13, 13, 14]
+    assert sufficient_rounds(205) == sufficient_rounds(205, 11) - 3 == 8, "Student's test has no smallest p-value"
+    last = OBRIEN_FLEMING_THRESHOLDS[12]
+    assert [can_prove_difference(figures, 12, last) for figures in (85, 86)] == [True, False]
 
 
 def test_verdicts_of_a_gate_name_its_period_and_the_rounds_that_all_its_figures_need() -> None:

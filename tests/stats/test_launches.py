@@ -9,7 +9,13 @@ import pytest
 from launch_shapes import autoregressive_launches
 from octant.stats.caveats import BOUNDS, GRADES, Caveat, Grade, caveat, graded, worst_of_each_kind
 from octant.stats.intervals import Period, median_over_launches
-from octant.stats.launches import caveats_about_equal_points, caveats_over_launches, neighbour_correlation
+from octant.stats.launches import (
+    caveats_about_equal_points,
+    caveats_over_launches,
+    explain_few_launches,
+    neighbour_correlation,
+)
+from octant.stats.occasions import TwoRuns, occasion_verdicts
 from octant.stats.samples import Interval
 from paths import ROOT
 
@@ -25,6 +31,18 @@ def caveats_of(*values: float) -> dict[str, Grade]:
     launches = exact(*values)
     found = caveats_over_launches(launches, median_over_launches(launches, PERIOD))
     return {one.kind: one.grade for one in found}
+
+
+@pytest.mark.parametrize("launches", range(1, 8))
+def test_conclusions_are_announced_as_impossible_exactly_if_they_are(launches: int) -> None:
+    text = explain_few_launches(launches)
+    values = [1 + 0.001 * number for number in range(launches)]
+    assert ("no 95 % interval" in text) == (not median_over_launches(exact(*values), PERIOD).is_interval)
+    side = np.log(values)
+    (verdict,) = occasion_verdicts([TwoRuns(side, side, np.zeros(0))], PERIOD)
+    assert ("no verdict in comparisons with stored runs" in text) == (verdict.word == "insufficient data")
+    if text:
+        assert explain_few_launches(int(text.rpartition("--repeats ")[2])) == ""
 
 
 def test_neighbours_that_resemble_each_other_are_seen() -> None:

@@ -14,7 +14,7 @@ from octant.report.study.text import list_json, list_text
 from octant.study import file
 from octant.study.design import MpiInUse
 from octant.study.outcome import library_of
-from octant.study.testable import StudiedFinding, count_lines, studied_findings, why_none_testable
+from octant.study.testable import StudiedFinding, count_lines, studied_findings
 from paths import ROOT
 
 # Of the chapters on one node: cores, caches, memory, libraries, files, and how programs are placed.
@@ -63,13 +63,6 @@ def test_reasons_are_those_of_the_machine(asked: dict[str, StudiedFinding]) -> N
     two = {one.id: one for one in studied_findings(machine(nodes=2, smt=2))}
     assert two["p7-affinity-doubles-stream"].why_not == ""
     assert two["p7-affinity-not-on-smp"].why_not == "needs at most 1 NUMA domain; this machine has 2"
-
-
-def test_a_study_that_can_test_nothing_here_states_the_reason() -> None:
-    reason = why_none_testable("smt-kernels", machine(), library_of, explain_missing_link)
-    assert reason == "needs 2 hardware threads per core; this machine has 1"
-    assert why_none_testable("smt-kernels", machine(smt=2), library_of, explain_missing_link) == ""
-    assert why_none_testable("core-parameters", machine(), library_of, explain_missing_link) == "", "it tests nothing"
 
 
 def test_the_list_of_studies_can_be_limited_to_words() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,14 +14,22 @@ import numpy as np
 
 from octant.analysis.figures import Figure, LaunchFigure, MeasuredCell, figures_of
 from octant.analysis.mismatches import mismatches_of
-from octant.failure import Refusal
+from octant.failure import Exit, Refusal
 from octant.stats import Caveat, Grade
-from octant.stats.gate import gate_verdicts, least_rounds, planned_looks, until_sure_verdicts
+from octant.stats.gate import (
+    can_prove_difference,
+    gate_verdicts,
+    least_rounds,
+    planned_looks,
+    sufficient_rounds,
+    until_sure_verdicts,
+)
 from octant.stats.intervals import Period
 from octant.stats.occasions import LEAST_LAUNCHES, TwoRuns, occasion_verdicts
 from octant.stats.paired import LEAST_ROUNDS, paired_levels, paired_verdicts
 from octant.stats.verdicts import Verdict, log_speeds, no_verdict
 from octant.store import StoredRun
+from octant.units import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,6 +96,32 @@ def too_few_rounds(figures: int, rounds: int) -> str:
         f"cannot gate {figures} figure{'s' * (figures != 1)} on {rounds} paired rounds (at least {least} are required)"
     )
     return f"{what}; try octant compare --gate --rounds {least}"
+
+
+def refuse_insufficient_rounds(figures: int, rounds: int, until_sure: bool = False) -> None:
+    """Refuse a number of rounds on which a gate over so many figures cannot decide.
+
+    Raises:
+        Refusal: with the smallest sufficient number, at least this one.
+    """
+    sufficient = sufficient_rounds(figures, rounds, until_sure)
+    if rounds == sufficient:
+        return
+    if rounds < least_rounds(figures) and not until_sure:
+        raise Refusal(too_few_rounds(figures, rounds), Exit.WRONG_WORD)
+    options = "--gate --until-sure" if until_sure else "--gate"
+    why = f"a difference in {'the figure' if figures == 1 else f'one of {figures} figures'} cannot be proven on them"
+    text = f"cannot gate {counted(figures, 'figure')} on {rounds} paired rounds ({why})"
+    raise Refusal(f"{text}; try octant compare {options} --rounds {sufficient}", Exit.WRONG_WORD)
+
+
+def explain_insufficient_rounds(figures: int, rounds: int) -> str:
+    """Return what a report on this number of rounds cannot prove; "" if nothing."""
+    if can_prove_difference(figures, rounds):
+        return ""
+    sufficient = next(n for n in itertools.count(rounds) if can_prove_difference(figures, n))
+    why = f"a difference in one of {figures} figures alone cannot be proven on {rounds} paired rounds"
+    return f"{why}; use --rounds {sufficient}"
 
 
 def log_ratios(old: Figure, new: Figure) -> NDArray[np.float64]:

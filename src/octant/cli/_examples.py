@@ -176,6 +176,7 @@ _OF_COMMANDS = {
     "study run": (
         Example("octant study run page-size", "measure here and compare with published results"),
         Example("octant study run page-size --repeats 12", "more launches give narrower intervals"),
+        Example("octant study run smt-kernels --anyway", "measure the values although this machine can decide no test"),
         Example("octant study run ./mine.toml --seed 1", "your own study, in a reproducible order"),
     ),
     "study report": (

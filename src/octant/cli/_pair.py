@@ -161,12 +161,11 @@ def measure_programs(to: Store, programs: Programs, round_options: RoundOptions,
             or a program failed in the first round.
         typer.Exit: it was stopped.
     """
-    from octant.analysis.evidence import too_few_rounds
     from octant.runs import interleaved, program_pair
     from octant.runs.command_line import LOCAL_TARGET
     from octant.runs.plan import check_startable
     from octant.runs.programs.file_checks import check_files_exist
-    from octant.stats.gate import EXTENDED_THRESHOLDS, least_rounds
+    from octant.stats.gate import EXTENDED_THRESHOLDS
 
     commands = program_pair.two_commands(programs.typed.command or ())
     options = programs.typed.options
@@ -177,9 +176,8 @@ def measure_programs(to: Store, programs: Programs, round_options: RoundOptions,
         check_files_exist(request)
         check_startable(request, machine)
     kept = program_pair.continue_runs([to.find(name) for name in programs.runs], couples) if programs.runs else None
-    rounds, looks, goes_on = round_options.plan(kept.pair if kept else None, max(EXTENDED_THRESHOLDS), early=True)
-    if round_options.gate and rounds < least_rounds(len(couples)):
-        raise Refusal(too_few_rounds(len(couples), rounds), Exit.WRONG_WORD)
+    pair, usual = kept.pair if kept else None, max(EXTENDED_THRESHOLDS)
+    rounds, looks, goes_on = round_options.plan(pair, usual, early=True, figures=len(couples))
     if kept and goes_on:
         return _measure(to, kept, programs, replace(kept.pair, rounds=rounds, looks=looks), round_options, judge)
     sides = interleaved.create_program_runs(to, couples, commands, machine, rounds, looks)

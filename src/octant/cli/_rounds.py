@@ -34,19 +34,36 @@ class RoundOptions:
     timeout_s: float | None = None
     allowed: tuple[str, ...] = ()  # hosts and files of the stored runs
 
-    def plan(self, pair: Pair | None, usual: int, early: bool) -> tuple[int, Looks, bool]:
+    def plan(self, pair: Pair | None, usual: int, early: bool, figures: int) -> tuple[int, Looks, bool]:
         """Return the largest number of rounds, when they are judged, and whether the plan of the pair is continued.
 
         Args:
             usual: number of rounds without `--rounds`: that of the last planned interim analysis.
             early: use the planned interim analyses, as a gate does. Another number of rounds is judged once.
+            figures: number of compared figures. If they are too many for the usual number of rounds, more are planned.
+
+        Raises:
+            Refusal: a gate cannot decide on this number of rounds.
         """
+        from octant.analysis.evidence import explain_insufficient_rounds, refuse_insufficient_rounds, too_few_rounds
+        from octant.cli._stored import warn
+        from octant.stats.gate import can_prove_difference, least_rounds, planned_looks, sufficient_rounds
+
         if pair and self.rounds is None and not self.until_sure:
+            if self.gate and pair.rounds < least_rounds(figures):
+                raise Refusal(too_few_rounds(figures, pair.rounds), Exit.WRONG_WORD)
             return pair.rounds, pair.looks, True
         looks: Looks = "any time" if self.until_sure else "once"
         if early and not self.until_sure and self.rounds in (None, usual):
-            looks = "rising"
+            if can_prove_difference(figures, usual, planned_looks(usual)[usual]):
+                looks = "rising"
+            else:
+                usual = sufficient_rounds(figures, usual)
         rounds = self.rounds or (UNTIL_SURE if self.until_sure else usual)
+        if self.gate or looks != "once":
+            refuse_insufficient_rounds(figures, rounds, self.until_sure)
+        elif text := explain_insufficient_rounds(figures, rounds):
+            warn(text)
         return rounds, looks, bool(pair and pair.looks == looks and (self.until_sure or pair.rounds == rounds))
 
 
@@ -74,15 +91,13 @@ def measure_rounds(where: Store, found: Comparisons, round_options: RoundOptions
         Refusal: too few rounds for a gate over this number of figures, or a run cannot be launched again.
         typer.Exit: it was stopped.
     """
-    from octant.analysis.evidence import too_few_rounds
     from octant.machine.discover import discover
     from octant.runs import interleaved
-    from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS, least_rounds
+    from octant.stats.gate import OBRIEN_FLEMING_THRESHOLDS
     from octant.store import Store
 
-    rounds, looks, goes_on = round_options.plan(found.pair, max(OBRIEN_FLEMING_THRESHOLDS), round_options.gate)
-    if round_options.gate and rounds < least_rounds(found.compared):
-        raise Refusal(too_few_rounds(found.compared, rounds), Exit.WRONG_WORD)
+    usual = max(OBRIEN_FLEMING_THRESHOLDS)
+    rounds, looks, goes_on = round_options.plan(found.pair, usual, round_options.gate, found.compared)
     before, after = found.runs
     if goes_on and found.of_programs and round_options.rounds is None:
         return judge(before, after)  # a gate on stored runs: no command of a store is started

@@ -64,6 +64,14 @@ def warn(text: str) -> None:
     typer.echo(f"octant: {text}", err=True)
 
 
+def warn_of_few_launches(launches: int) -> None:
+    """Print which conclusions are impossible with this number of launches per configuration, if any."""
+    from octant.stats.launches import explain_few_launches
+
+    if text := explain_few_launches(launches):
+        warn(text)
+
+
 def report_damage(name: str, unread: Sequence[str]) -> None:
     """Report the first unreadable lines of a run, and the number of further ones."""
     for text in unread[:MAX_NAMED]:
@@ -103,6 +111,8 @@ def measure(
 
     for text in list_step_errors(run.requests):
         warn(text)
+    if not run.study and run.who != "evaluate" and not needs_decision(run) and (due := run.remaining()):
+        warn_of_few_launches(min(run.repeats.repeats if run.repeats else one.request.repeats for one in due))
     rounds = rounds_of(run) if len(run.requests) > 1 else {}
     left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
     clock = RemainingTime(left, rounds, after_s, known=known)
@@ -110,6 +120,7 @@ def measure(
     def decided(repeats: Repeats) -> None:
         where.decide_repeats(run, repeats)
         warn(repeats_text(repeats, sum(len(request.cells()) for request in run.requests)))
+        warn_of_few_launches(repeats.repeats)
         clock.replan(where.read(run.id).remaining())
 
     try:

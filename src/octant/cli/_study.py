@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from octant.study.outcome import Outcome
+    from octant.study.testable import PlannedStudy
 
 
 def show_run(found: Outcome, json: bool) -> None:
@@ -17,6 +18,22 @@ def show_run(found: Outcome, json: bool) -> None:
     show(found, json)
     if found.run and not json:
         write(found, found.run.folder / "study.html", json)
+
+
+def check_plan(name: str, planned: PlannedStudy, anyway: bool) -> None:
+    """Print the tests of a study that cannot be decided.
+
+    Args:
+        anyway: measure even if none can be decided.
+
+    Raises:
+        Refusal: no test can be decided.
+    """
+    from octant.cli._stored import warn
+    from octant.study.prechecks import check_decidable
+
+    for text in check_decidable(name, planned, anyway):
+        warn(text)
 
 
 def write(found: Outcome, path: Path, json: bool) -> None:

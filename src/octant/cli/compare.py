@@ -60,7 +60,7 @@ RoundsOption = Annotated[
         min=4,
         max=1000,
         help="Measure both again in this number of paired rounds; 6 is a usual number. "
-        "With several figures, --gate requires 8.",
+        "--gate requires 4 for one figure and 8 for several.",
     ),
 ]
 ThresholdOption = Annotated[

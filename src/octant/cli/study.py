@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -66,6 +67,9 @@ def run(
         int | None,
         typer.Option(min=0, max=LARGEST_SEED, help="Seed of the random order of the launches [default: random]."),
     ] = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Measure even if no test of the study can be decided.")
+    ] = False,
     allow: AllowProgramOption = None,
     store: StoreOption = None,
     timeout: TimeoutOption = None,
@@ -73,26 +77,21 @@ def run(
 ) -> None:
     """Run a study on this machine and print its verdicts.
 
+    Tests that cannot be decided on this machine or with this number of launches are named before the first launch.
     Ctrl-C keeps all measurements; `octant resume` continues.
     """
     from octant.cli._measure import end_command
-    from octant.cli._stored import measure, warn
-    from octant.cli._study import show_run
-    from octant.launch.link import explain_missing_link
+    from octant.cli._stored import measure
+    from octant.cli._study import check_plan, show_run
     from octant.machine.discover import discover
     from octant.runs.exit_reasons import ExitReason, list_exit_reasons
-    from octant.stats.paired import LEAST_ROUNDS
     from octant.store import open_store
     from octant.study import outcome
     from octant.study.stored import study_run
-    from octant.study.testable import why_none_testable
 
     where, machine = open_store(store), discover()
-    planned = outcome.begin(where, name, machine, seed, repeats, probes=True, allowed=allow or ())
-    if why := why_none_testable(name, machine, outcome.library_of, explain_missing_link):
-        warn(f"no finding of {name} can be tested on this machine ({why}); only values are measured")
-    if repeats is not None and repeats < LEAST_ROUNDS:
-        warn(f"no verdict is possible with --repeats {repeats}; use at least {LEAST_ROUNDS}")
+    check = partial(check_plan, anyway=anyway)
+    planned = outcome.begin(where, name, machine, seed, repeats, probes=True, allowed=allow or (), check=check)
     begun = measure(where, planned, timeout)
     found = outcome.outcome_of_run(study_run(begun))
     show_run(found, json)

@@ -30,8 +30,13 @@ RANK_VARIABLES = (
 """Variables with the rank that launchers set, in the order of `LOCAL_RANK_VARIABLES`."""
 LOOK_S, EARLY_LOOK_S, EARLY_S = 0.05, 0.01, 1.0
 FOLLOW_S = 0.2
-PAGES_SHARE = 0.05
-"""Of the time, at most, goes into looking at pages, which takes the longer the more memory there is."""
+MEMORY_SHARE = 0.05
+"""Largest share of the time for reading the memory of processes that grow little: the time grows with their memory."""
+GROWTH = 1.25
+"""A process that grew by this factor since its last sample is read at once. Up to size S, this takes at most five times
+as long as reading a process of size S once."""
+SAME_PROGRAM = 0.9
+"""The maximum of the resident size of a program does not decrease, apart from the accuracy of the system's counters."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -48,7 +53,10 @@ class Thread:
 
 @dataclass
 class WatchedProcess:
-    """One process of the program, as it was seen over all looks. Memory is that of the fullest look."""
+    """One process of the program, as it was seen over all looks.
+
+    Memory is that of one sample, the last of those with the largest resident size.
+    """
 
     pid: int
     rank: int | None
@@ -58,7 +66,10 @@ class WatchedProcess:
     node_bytes: Mapping[int, int] = field(default_factory=dict)  # private memory, by memory node
     huge_bytes: int = 0  # of it, on huge pages
     pages: PageSizes | None = None  # its parts by page size, where asked for
-    pages_due_s: float = 0.0  # when they may be looked at again
+    resident_bytes: int = 0  # of that sample: private and shared memory, pages of a pool included
+    sampled_s: float = 0.0  # time of that sample, since the observation began
+    sampling_s: float = 0.0  # duration of the last sample
+    peak_bytes: int = 0  # largest resident size according to the system, between samples too; without pages of a pool
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,8 @@ class _Looker:
         self.mark, self.pages = mark, pages
         self.found: dict[int, WatchedProcess] = {}
         self.looks = 0
+        self.begun_s = time.monotonic()
+        self.spent_s = 0.0  # on memory, except after growth
 
     def look(self) -> None:
         """One look at every process of ours."""
@@ -197,23 +210,50 @@ class _Looker:
             OSError, ValueError: it ended meanwhile, or may not be looked at.
         """
         process.name = (folder / "comm").read_text().strip()
+        resident_bytes, peak_bytes = parse_resident((folder / "status").read_text())
+        if 0 < peak_bytes < SAME_PROGRAM * process.peak_bytes:  # it has become another program, with its own maximum
+            process.resident_bytes = process.peak_bytes = 0
+        process.peak_bytes = max(process.peak_bytes, peak_bytes)
         for task in (folder / "task").iterdir():
             thread = process.threads.setdefault(int(task.name), Thread(int(task.name)))
             thread.name, cpu, thread.cpu_s = parse_stat((task / "stat").read_text())
             thread.seen_on[cpu] += 1
             thread.mask = parse_mask((task / "status").read_text())
-        # Walking page tables holds the program up: not at every look, but once at least, however soon it ends.
-        if self.looks % 5 == 1 or not process.node_bytes:
-            node_bytes = parse_numa_maps((folder / "numa_maps").read_text())
-            if sum(node_bytes.values()) >= sum(process.node_bytes.values()):
-                process.node_bytes = node_bytes
-                process.huge_bytes = parse_huge((folder / "smaps_rollup").read_text())
-                if self.pages and time.monotonic() >= process.pages_due_s:
-                    begun_s = time.monotonic()
-                    with contextlib.suppress(Refusal):  # it ended while we looked
-                        process.pages = page_sizes(process.pid)
-                    ended_s = time.monotonic()
-                    process.pages_due_s = ended_s + (ended_s - begun_s) / PAGES_SHARE
+        if self._is_due(process, resident_bytes):
+            self._sample_memory(process, folder, resident_bytes)
+
+    def _is_due(self, process: WatchedProcess, resident_bytes: int) -> bool:
+        """Return whether the memory of a process is read now: at once if it grew, else within a share of the time.
+
+        A process that frees memory keeps its sample; one whose size stays is read again, so that the sample is late.
+        """
+        if resident_bytes == 0 or resident_bytes < process.resident_bytes:
+            return False
+        if resident_bytes >= GROWTH * process.resident_bytes:
+            return True
+        elapsed_s = time.monotonic() - self.begun_s
+        return self.spent_s + process.sampling_s <= MEMORY_SHARE * elapsed_s
+
+    def _sample_memory(self, process: WatchedProcess, folder: Path, resident_bytes: int) -> None:
+        """Read all that is known of the memory of a process, so that its totals are of the same moment.
+
+        Raises:
+            OSError, ValueError: as in `see`.
+        """
+        begun_s = time.monotonic()
+        pages = None
+        if self.pages:
+            with contextlib.suppress(Refusal):  # it ended while we looked
+                pages = page_sizes(process.pid)
+        node_bytes = parse_numa_maps((folder / "numa_maps").read_text())
+        huge_bytes = parse_huge((folder / "smaps_rollup").read_text())
+        if not node_bytes or (self.pages and pages is None):  # it has ended
+            return
+        process.node_bytes, process.huge_bytes, process.pages = node_bytes, huge_bytes, pages
+        process.sampling_s = time.monotonic() - begun_s
+        if resident_bytes < GROWTH * process.resident_bytes:
+            self.spent_s += process.sampling_s
+        process.resident_bytes, process.sampled_s = resident_bytes, begun_s - self.begun_s
 
 
 def _new_process(pid: int, environment: Sequence[bytes]) -> WatchedProcess:
@@ -243,6 +283,15 @@ def parse_mask(status: str) -> frozenset[int]:
     """Return the allowed hardware threads from `/proc/<pid>/task/<tid>/status`."""
     match = re.search(r"^Cpus_allowed_list:\s*(\S+)", status, re.MULTILINE)
     return frozenset(parse_cpus(match[1])) if match else frozenset()
+
+
+def parse_resident(status: str) -> tuple[int, int]:
+    """Return the resident size with pages of a pool, and the largest without them, from `/proc/<pid>/status`, in bytes.
+
+    Both are 0 for a process without memory, which has ended.
+    """
+    fields = {name: 1024 * int(kib) for name, kib in re.findall(r"^(\w+):\s*(\d+) kB", status, re.MULTILINE)}
+    return fields.get("VmRSS", 0) + fields.get("HugetlbPages", 0), fields.get("VmHWM", 0)
 
 
 def parse_numa_maps(text: str) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.stats.multiple import holm
-from octant.stats.paired import LEAST_ROUNDS, paired_verdicts, verdict_of
+from octant.stats.paired import LEAST_ROUNDS, paired_p, paired_verdicts, verdict_of
 from octant.stats.student import LEVEL
 from octant.stats.verdicts import MARGIN
 
@@ -37,6 +38,28 @@ def planned_looks(rounds: int) -> Mapping[int, float]:
 def least_rounds(figures: int) -> int:
     """Return the fewest rounds on which a gate over so many figures decides."""
     return LEAST_ROUNDS if figures <= 1 else LEAST_ROUNDS_OF_MANY
+
+
+def can_prove_difference(figures: int, rounds: int, threshold: float = LEVEL, until_sure: bool = False) -> bool:
+    """Return whether a difference in one of so many figures can be proven on this number of rounds.
+
+    The same ratio in each round gives the smallest p-value and the largest e-value that are possible.
+
+    Args:
+        threshold: as in `gate_verdicts`.
+        until_sure: by e-values, as in `until_sure_verdicts`.
+    """
+    equal, p = np.ones(rounds), np.ones(max(1, figures))
+    if until_sure:
+        return bool(e_value(equal) >= len(p) / LEVEL)
+    p[0] = paired_p(equal)
+    return bool(holm(p)[0] <= threshold)
+
+
+def sufficient_rounds(figures: int, rounds: int = 0, until_sure: bool = False) -> int:
+    """Return the smallest number of rounds, at least `rounds`, on which a gate over so many figures can decide."""
+    least = max(rounds, least_rounds(figures))
+    return next(n for n in itertools.count(least) if can_prove_difference(figures, n, until_sure=until_sure))
 
 
 def gate_verdicts(

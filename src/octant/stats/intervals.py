@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+LEAST_FOR_INTERVAL = 3  # launches
 _MEDIAN_FACTORS = {3: 1.346013, 4: 1.192798, 5: 1.434168}  # k times the variance of the median of k normal values
 
 Kind = Literal["order statistics", "student", "signed ranks", "two values", "one launch", "not measurable"]
@@ -140,7 +141,7 @@ def median_over_launches(launches: Sequence[Interval], period: Period) -> Estima
     if k == 1:
         return Estimate(launches[0].low, launches[0].middle, launches[0].high, "one launch", "median", k, period)
     scaled, logarithmic = scaled_values(values)
-    if k == 2:
+    if k < LEAST_FOR_INTERVAL:
         middle = float(np.exp(scaled.mean()) if logarithmic else scaled.mean())
         return Estimate(float(values.min()), middle, float(values.max()), "two values", "median", k, period)
     bounds = order_statistics_bounds if k >= FEW_LAUNCHES else student_bounds

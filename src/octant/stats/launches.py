@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from octant.stats.caveats import BOUNDS, Caveat, caveat, graded
-from octant.stats.intervals import scaled_values
+from octant.stats.intervals import LEAST_FOR_INTERVAL, scaled_values
+from octant.stats.occasions import LEAST_LAUNCHES
 from octant.stats.samples import FEW_LAUNCHES
-from octant.units import fixed_text
+from octant.units import counted, fixed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
 LEAST_FOR_NEIGHBOURS = 8
 RESEMBLING = 0.3  # lag-1 autocorrelation above which there is a caveat
 EQUAL = 0.03  # repeated measurements may differ by this, or by three times the spread of their launches
+
+
+def explain_few_launches(launches: int) -> str:
+    """Return which conclusions are impossible with this number of launches per configuration; "" if none."""
+    required = {"95 % interval": LEAST_FOR_INTERVAL, "verdict in comparisons with stored runs": LEAST_LAUNCHES}
+    missing = [f"no {what} ({least} are required)" for what, least in required.items() if launches < least]
+    if not missing:
+        return ""
+    least = max(required.values())
+    return f"{counted(launches, 'launch')} per configuration: {' and '.join(missing)}; use --repeats {least}"
 
 
 def neighbour_correlation(values: ArrayLike) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,7 @@ from octant.study.predicted import NONE, Predictions, predictions
 from octant.study.published_values import published_gains, published_values
 from octant.study.question import Study
 from octant.study.stored import NO_REQUESTED_CELLS, RequestedCells
+from octant.study.testable import PlannedStudy
 from octant.study.values import PublishedValue, StudyValues
 from octant.study.verdict import FindingVerdict, verdicts
 from octant.untrusted import is_file
@@ -103,6 +104,7 @@ def begin(
     *,
     probes: bool = False,
     allowed: Collection[str] = (),
+    check: Callable[[str, PlannedStudy], None] = lambda _name, _planned: None,
 ) -> StoredRun:
     """Create a run of a study in the store; nothing is measured yet.
 
@@ -113,6 +115,7 @@ def begin(
         repeats: per configuration; `None`: as in the study.
         probes: the run begins and ends with probes of the machine.
         allowed: programs of the study that may be started.
+        check: called with the name and the plan before the run is created; it may refuse the plan.
 
     Raises:
         StudyError: no such study, or a study of a model.
@@ -136,6 +139,7 @@ def begin(
             f"cannot run {found} here ({reasons}); see `octant study show {found}` for its requirements",
             Exit.NOT_SUPPORTED,
         )
+    check(found, PlannedStudy(with_axis_values(study, axes), machine, axes, plan))
     every, order = with_probes(plan.requests, plan.order) if probes else (plan.requests, plan.order)
     check_requests(every)
     requests, absent = ({str(cell): text for cell, text in part.items()} for part in (plan.questions, plan.absent))

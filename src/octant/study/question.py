@@ -10,6 +10,7 @@ from msgspec import Meta
 from octant import catalogue, registry, untrusted
 from octant.facts import Need
 from octant.registry import Entries, UndeclaredError
+from octant.stats.paired import LEAST_ROUNDS
 from octant.study.local_reference import MISSING_RUN_HINTS
 from octant.study.parts import (
     Argument,
@@ -65,6 +66,16 @@ class KindOfTest(TaggedTable, frozen=True, tag=_kind_name):
             CannotTest: there is nothing to test.
         """
         raise NotImplementedError
+
+    @property
+    def least_launches(self) -> int:
+        """Return the number of launches per configuration below which `judge` gives no verdict."""
+        return LEAST_ROUNDS
+
+    @property
+    def sufficient_launches(self) -> int:
+        """Return the number of launches per configuration from which `judge` can give each verdict."""
+        return self.least_launches
 
     def published_range(
         self,

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from octant import catalogue, facts, registry, stats
 from octant.machine import Machine
 from octant.registry import Broken
 from octant.runs.cell_costs import explain_no_fit
 from octant.study import file
+from octant.study.baseline_verdicts import baseline_verdicts
 from octant.study.cells import axis_values, with_axis_values
 from octant.study.design import NO_LIBRARY, Design, MpiInUse, design
 from octant.study.measures import metric_of
 from octant.study.parts import Cell
 from octant.study.question import FindingTest, Study, quantities
-from octant.study.values import SAME_LAUNCH, CannotTest, StudyValue, StudyValues
+from octant.study.values import SAME_LAUNCH, CannotTest, LaunchValue, StudyValue, StudyValues
 
 _ANY = stats.Interval(1.0, 1.0, 1.0)  # placeholder for a measured value
 
@@ -69,18 +71,6 @@ def studied_findings(
     )
 
 
-def why_none_testable(
-    name: str, machine: Machine, library_of: Callable[[Study], MpiInUse], explain_missing_link: Callable[[str], str]
-) -> str:
-    """Return why the machine can carry out none of the tests of a study; "" if it can, or if there are none.
-
-    Raises:
-        StudyError: no such study, or its file cannot be read.
-    """
-    reasons = [why for _, why in _reasons(file.load(name), machine, library_of, explain_missing_link)]
-    return reasons[0] if reasons and all(reasons) else ""
-
-
 def count_lines(studied: Iterable[StudiedFinding]) -> list[str]:
     """Return lines with the numbers of findings that have a study and that can be tested, with reasons."""
     every = tuple(studied)
@@ -118,34 +108,57 @@ def _reasons(
     if study.source == "model" or not study.findings:
         return [(finding_test.id, "") for finding_test in study.findings]
     axes = axis_values(study, facts.numbers(machine))
-    study = with_axis_values(study, axes)
-    plan = design(study, machine, 0, library_of(study), explain_missing_link, explain_no_fit)
-    return [(finding_test.id, _why_not(study, plan, axes, machine, finding_test)) for finding_test in study.findings]
+    here = with_axis_values(study, axes)
+    plan = design(here, machine, 0, library_of(here), explain_missing_link, explain_no_fit)
+    planned = PlannedStudy(here, machine, axes, plan)
+    return [(finding_test.id, planned.why_not(finding_test)) for finding_test in here.findings]
 
 
-def _why_not(
-    study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]], machine: Machine, finding_test: FindingTest
-) -> str:
-    """Return why a test is not possible, from placeholder values; the judgement itself is ignored."""
-    unmet = [why for need in finding_test.needs if (why := facts.missing(need, machine))]
-    values = _planned(study, plan, axes)
-    if unmet:
-        return unmet[0]
-    try:
-        finding_test.test.judge(study, values)
-    except CannotTest as reason:
-        return str(reason) if values.unavailable or str(reason) == SAME_LAUNCH else ""
-    return ""
+@dataclass(frozen=True)
+class PlannedStudy:
+    """Study on a machine before its first launch: which tests and comparisons are possible."""
 
+    study: Study  # with the axis values of the machine
+    machine: Machine
+    axes: Mapping[str, Mapping[str, str]]  # of `cells.axis_values`
+    plan: Design
 
-def _planned(study: Study, plan: Design, axes: Mapping[str, Mapping[str, str]]) -> _Planned:
-    by_cell: dict[Cell, dict[str, StudyValue]] = {}
-    firsts: dict[tuple[str, str], Cell] = {}
-    same: dict[Cell, Cell] = {}
-    for cell, request in plan.questions.items():
-        measure = study.measures[cell.measure]
-        first = firsts.setdefault((request, metric_of(measure, study.named_levels(cell)).name), cell)
-        if first is not cell:
-            same[cell] = first
-        by_cell[cell] = {at: StudyValue(modelled=_ANY) for at in (measure.axis.values if measure.axis else ("",))}
-    return _Planned(quantities(study), by_cell, plan.absent, same, written=axes)
+    def why_not(self, finding_test: FindingTest) -> str:
+        """Return why the machine cannot carry out a test; "" if it can.
+
+        The test judges placeholder values; the judgement itself is ignored.
+        """
+        unmet = [why for need in finding_test.needs if (why := facts.missing(need, self.machine))]
+        values = self._values(StudyValue(modelled=_ANY))
+        if unmet:
+            return unmet[0]
+        try:
+            finding_test.test.judge(self.study, values)
+        except CannotTest as reason:
+            return str(reason) if values.unavailable or str(reason) == SAME_LAUNCH else ""
+        return ""
+
+    def launches_of_comparisons(self) -> int | None:
+        """Return the launches per configuration that comparisons with the baseline require and do not get.
+
+        0: there are enough; `None`: the machine has no configuration that is compared with the baseline.
+        """
+        begun = datetime.now().astimezone()
+        launches = tuple(LaunchValue(_ANY, number, begun) for number in range(self.study.repeats))
+        found = baseline_verdicts(self.study, self._values(StudyValue(launches))).values()
+        missing = [(one.needed or 0) if one.word == "insufficient data" else 0 for one in found]
+        return min(missing, default=None)
+
+    def _values(self, placeholder: StudyValue) -> _Planned:
+        """Return the placeholder as the value of each available cell."""
+        study, plan = self.study, self.plan
+        by_cell: dict[Cell, dict[str, StudyValue]] = {}
+        firsts: dict[tuple[str, str], Cell] = {}
+        same: dict[Cell, Cell] = {}
+        for cell, request in plan.questions.items():
+            measure = study.measures[cell.measure]
+            first = firsts.setdefault((request, metric_of(measure, study.named_levels(cell)).name), cell)
+            if first is not cell:
+                same[cell] = first
+            by_cell[cell] = dict.fromkeys(measure.axis.values if measure.axis else ("",), placeholder)
+        return _Planned(quantities(study), by_cell, plan.absent, same, written=self.axes)

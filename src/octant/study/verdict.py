@@ -267,13 +267,16 @@ def _in_rounds(rounds: Rounds, caveats: tuple[Caveat, ...]) -> Effect:
     return Effect(rounds.ratio, len(rounds.logs), caveats, rounds=rounds)
 
 
-def place_on_axis(places: Sequence[float], launches: int, curve: Iterable[StudyValue]) -> Effect:
+def place_on_axis(places: Sequence[float], launches: int, curve: Iterable[StudyValue], least: int) -> Effect:
     """Return a place along an axis as the median and range over launches (0 launches for a model).
 
     The range contains the median of further launches in 97 % of cases with six launches, and in 75 % with three.
+
+    Args:
+        least: launches below which there is no verdict.
     """
     here = stats.Interval(min(places), float(np.median(places)), max(places))
-    return Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=f"range over {launches} launches")
+    return Effect(here, launches, caveats_of(curve), least, ends=f"range over {launches} launches")
 
 
 def ranked(study: Study, values: StudyValues, measure: str, places: Iterable[Levels], at: str) -> list[Levels]:

@@ -12,6 +12,7 @@ import pytest
 
 import fake_study
 from fake_run import machine
+from octant.failure import Exit
 from octant.report.study import page as study_page
 from octant.report.study import text as report
 from octant.request import Launch
@@ -180,7 +181,10 @@ def test_a_study_runs_for_real_from_the_command(octant: Octant, tmp_path: Path) 
     mine = tmp_path / "mine.toml"
     text = STUDY.replace('workload = "stream"', 'workload = "stream"\nknobs = { bytes = "1MiB", seconds = "0.2" }')
     mine.write_text(text)
-    ran = octant("study", "run", str(mine), "--repeats", "3", "--seed", "5", "--json")
+    few = octant("study", "run", str(mine), "--repeats", "3")
+    assert few.returncode == Exit.WRONG_WORD
+    assert "3 launches per configuration, at least 4 are required); use --repeats 4, or --anyway" in few.stderr
+    ran = octant("study", "run", str(mine), "--repeats", "3", "--anyway", "--seed", "5", "--json")
     assert ran.returncode == 0, ran.stderr
     said = json.loads(ran.stdout)
     assert len(said["cells"]) == 2

@@ -36,6 +36,11 @@ class AccuracyTest(KindOfTest, frozen=True, kw_only=True):
             if unit != _UNIT:
                 yield "measures", f"accuracy is in {_UNIT}, and {name} in {unit}; give a measure of errors"
 
+    @property
+    def least_launches(self) -> int:
+        """Return one launch: further ones are not needed for a verdict."""
+        return 1
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge the largest error; missing measures are ignored only if the others fail."""
         found: dict[str, float] = {}

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from octant import stats
 from octant.study import checks
 from octant.study.parts import BASELINE, Bar, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
@@ -34,6 +35,11 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
         axis = study.measures[self.measure].axis
         if axis and not axis.has_numbers:
             yield "", f"a knee needs numbers along the axis of {self.measure}"
+
+    @property
+    def least_launches(self) -> int:
+        """Return the number that a range or an interval from order statistics requires."""
+        return stats.FEW_LAUNCHES
 
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge the axis value of the step, or the factor by which it moves."""
@@ -63,7 +69,7 @@ class KneeTest(KindOfTest, frozen=True, kw_only=True):
         known = [place for place in knees if place is not None]
         if len(known) < len(knees):
             raise CannotTest(f"no step of ×{self.step:g} along the axis for {', '.join(study.full(levels))}")
-        return place_on_axis(known, launches, curve)
+        return place_on_axis(known, launches, curve, self.least_launches)
 
 
 def knee(places: Sequence[float], values: Sequence[float], step: float, better: Better) -> float | None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from octant import stats
 from octant.study import checks
 from octant.study.parts import BASELINE, Bar, Levels, MeasureAxis, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
@@ -33,6 +34,11 @@ class LimitTest(KindOfTest, frozen=True, kw_only=True):
         if axis and not _ascends(axis):
             yield "", f"a limit needs ascending numbers along the axis of {self.measure}"
 
+    @property
+    def least_launches(self) -> int:
+        """Return the number that a range or an interval from order statistics requires."""
+        return stats.FEW_LAUNCHES
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge the axis value: the median over launches, and their range.
 
@@ -52,7 +58,7 @@ class LimitTest(KindOfTest, frozen=True, kw_only=True):
         least = max(self.bar.within[0] if self.bar.within else 0.0, self.bar.above or 0.0)
         if max(found) == last and least >= places[-1]:
             raise CannotTest(f"no limit up to {knob} = {at[-1]}, the end of the axis")
-        effect = place_on_axis(limits, launches, curve)
+        effect = place_on_axis(limits, launches, curve, self.least_launches)
         what = f", the largest {knob} within {100 * self.near:.0f} % of the best"
         if min(found) == last:
             return judge_value(effect, self.bar, unit, f"{what}; the axis ends before a limit")

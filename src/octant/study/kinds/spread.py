@@ -26,6 +26,11 @@ class SpreadTest(KindOfTest, frozen=True, kw_only=True):
         yield from checks.axis_problems(study, self.measure, self.kind)
         yield from checks.on_axis_problems(study, self.measure, self.over)
 
+    @property
+    def least_launches(self) -> int:
+        """Return the number that a range or an interval from order statistics requires."""
+        return stats.FEW_LAUNCHES
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge the ratio: per bound for a model, whose bounds have the same cause; by intervals for launches."""
         axis = study.measures[self.measure].axis
@@ -44,5 +49,5 @@ class SpreadTest(KindOfTest, frozen=True, kw_only=True):
             high = max(value.high for value in known) / min(value.low for value in known)
             launches = min(len(value.launches) for value in curve)
             here, ends = stats.Interval(max(1.0, low), middle, high), "from the intervals of the values along the axis"
-            effect = Effect(here, launches, caveats_of(curve), stats.FEW_LAUNCHES, ends=ends)
+            effect = Effect(here, launches, caveats_of(curve), self.least_launches, ends=ends)
         return judge_effect(effect, self.bar, ", largest over smallest value")

@@ -16,7 +16,7 @@ from octant.study.parts import BASELINE, Bar, Cell, Levels, Problem, number
 from octant.study.question import Judgement, KindOfTest, Study
 from octant.study.ratios import over_extremes
 from octant.study.values import CannotTest, StudyValue, StudyValues, quantity_of
-from octant.study.verdict import Effect, caveats_of, caveats_text, judge_effect, judge_value
+from octant.study.verdict import Effect, caveats_of, caveats_text, judge_effect, judge_value, more_text
 from octant.untrusted import InputTable
 
 NOISE = 0.1
@@ -84,6 +84,11 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
         axis = study.measures[self.measure].axis
         return "" if self.to is not None or self.near else (axis.unit if axis else "") or "1"
 
+    @property
+    def least_launches(self) -> int:
+        """Return the number that a range or an interval from order statistics requires."""
+        return stats.FEW_LAUNCHES
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge the axis value, or its ratio to another."""
         axis = study.measures[self.measure].axis
@@ -110,7 +115,12 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             if not one.goes_on or self.bar.above is None or least <= self.bar.above:
                 raise CannotTest(one.judgement.why)
             why = f"at least ×{least:.3g}, the shift of the end of the level along {knob}: {one.judgement.why}"
-            return Judgement("holds", f"{why} (required: {self.bar.text})")
+            why += f" (required: {self.bar.text})"
+            if 0 < other.launches < other.least:
+                missing = other.least - other.launches
+                text = more_text(missing, other.launches, other.least)
+                return Judgement("undecided", f"{why}; {text}", more_launches=missing)
+            return Judgement("holds", why)
         launches = min(one.launches, other.launches)
         here, caveats = over_extremes(one.here, other.here), one.caveats + other.caveats
         moved = Effect(
@@ -140,7 +150,7 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             )
         middle = float(np.median([low for low, _ in known]))
         here = stats.Interval(min(low for low, _ in known), middle, max(high for _, high in known))
-        return Effect(here, launches, caveats, stats.FEW_LAUNCHES, ends=f"range over {launches} launches")
+        return Effect(here, launches, caveats, self.least_launches, ends=f"range over {launches} launches")
 
     def _edge(self, values: StudyValues, points: _Row) -> _Edge:
         if self.half is not None:
@@ -165,9 +175,9 @@ class StepTest(KindOfTest, frozen=True, kw_only=True):
             why = f"{what} not found in {launches - seen} of {launches} launches {where}"
             return Judgement("undecided", why)
         why = f"{what} not found {where}"
-        enough = not 0 < launches < stats.FEW_LAUNCHES
+        enough = not 0 < launches < self.least_launches
         text = caveats_text([Effect(stats.Interval(1, 1, 1), launches, caveats)])
-        more = None if enough else stats.FEW_LAUNCHES - launches
+        more = None if enough else self.least_launches - launches
         return Judgement("does not hold" if enough else "undecided", why + text, more_launches=more)
 
 

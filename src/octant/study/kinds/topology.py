@@ -32,6 +32,11 @@ class TopologyTest(KindOfTest, frozen=True, kw_only=True):
         if not asked.workload or not pair_readings(workloads.workload(asked.workload).metric(asked.metric).value):
             yield "measure", f"a topology needs a metric of pairs, and {self.measure} has none; try node/coherence"
 
+    @property
+    def least_launches(self) -> int:
+        """Return one launch: further ones are not needed for a verdict."""
+        return 1
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge against groups that are not reported, and reported ones that are not visible."""
         found = values.value(study.cell(self.measure, self.of), self.at)

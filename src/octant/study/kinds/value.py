@@ -31,6 +31,16 @@ class ValueTest(KindOfTest, frozen=True, kw_only=True):
         yield from checks.shared_problems(study, (self.measure,), (self.of,), self.bar)
         yield from checks.place_problems(study, self.measure, self.at)
 
+    @property
+    def least_launches(self) -> int:
+        """Return the number for a median, or one launch, which can have a value beyond the bar."""
+        return 1 if self.largest else super().least_launches
+
+    @property
+    def sufficient_launches(self) -> int:
+        """Return the number for a median, or for the largest value to be on the other side of the bar."""
+        return stats.FEW_LAUNCHES if self.largest else self.least_launches
+
     def judge(self, study: Study, values: StudyValues) -> Judgement:
         """Judge the value with its interval."""
         found = values.value(study.cell(self.measure, self.of), self.at)
@@ -41,7 +51,7 @@ class ValueTest(KindOfTest, frozen=True, kw_only=True):
         most = max((launch.value.middle for launch in found.launches), default=found.value.high)
         number = f", the largest of {counted(len(found.launches), 'launch')}" if found.launches else ""
         launches = 0 if self._is_final(most) else len(found.launches)
-        effect = Effect(stats.Interval(most, most, most), launches, found.caveats, stats.FEW_LAUNCHES)
+        effect = Effect(stats.Interval(most, most, most), launches, found.caveats, self.sufficient_launches)
         return judge_value(effect, self.bar, unit, what + number)
 
     def _is_final(self, most: float) -> bool:
