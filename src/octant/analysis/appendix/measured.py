@@ -10,7 +10,7 @@ from octant import units, workloads
 from octant.analysis.appendix import Entry, FigureSource, KnownMachine, RowSpec, number, row_specs
 from octant.analysis.figures import Figure, figure
 from octant.analysis.level_names import NamedPlateau
-from octant.analysis.levels import level_curve, stated_sizes
+from octant.analysis.levels import level_curve
 from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
 from octant.facts import usable_cores
@@ -18,6 +18,7 @@ from octant.failure import Refusal
 from octant.identity import identity_of
 from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
+from octant.machine.cache_levels import stated_sizes
 from octant.machine.codec import fingerprint
 from octant.record import Point
 from octant.request import canonical
