@@ -108,6 +108,21 @@ def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
         return None
 
 
+def total_footprint(figure: Figure, machine: Machine) -> int | None:
+    """Return the bytes that all threads of a figure together traverse; `None` if they are not known.
+
+    A workload with a ladder that declares no footprint has one of the ladder's size for each thread.
+    """
+    point = figure.point
+    if (declared := _footprint(figure, point, machine)) is not None:
+        return declared
+    shown = next((one for one in figure.workload.pictures if isinstance(one, Ladder)), None)
+    try:
+        return units.parse_bytes(figure.knobs[shown.x]) * len(point.hardware_threads) if shown else None
+    except (KeyError, ValueError):
+        return None
+
+
 def cached_by_ladder(figures: Iterable[Figure], machine: Machine) -> int | None:
     """Return the capacity of the caches of all usable cores if ladders of one core show less than is stated.
 

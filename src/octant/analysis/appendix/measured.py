@@ -38,7 +38,7 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
         return side
     entries = dict(side.entries)
     wanted = [spec for spec in row_specs() if spec.measure]
-    for run in islice(_runs(where, side.machine), MAX_RUNS):
+    for run in islice(runs_of(where, side.machine), MAX_RUNS):
         for spec in wanted:
             key = spec.group, spec.name
             found = _entry(spec, run, side.machine)
@@ -50,7 +50,7 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
     return replace(side, entries=entries)
 
 
-def _runs(where: Store, machine: Machine) -> Iterable[StoredRun]:
+def runs_of(where: Store, machine: Machine) -> Iterable[StoredRun]:
     """Return the readable runs of the machine, the newest first, without imported ones."""
     same = fingerprint(machine)
     for row in reversed(where.list_runs()):
