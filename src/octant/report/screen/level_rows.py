@@ -1,19 +1,20 @@
 """The memory levels of a run as rows: stated and measured size, bandwidth and latency of one core and of all cores.
 
 The names and values of levels are those of the run's ladders, those of the memory are of its tiles. A value without a
-ladder on its cores is of a footprint that the stated sizes put into the level, as in the roofline, and only if the
-ladder of one core shows this level.
+ladder on its cores is of a footprint that the stated sizes put into the level, as in the roofline, and that is within
+the level as the ladder of one core shows it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from octant.analysis.levels import level_curve, total_footprint
 from octant.analysis.named_figures import find
 from octant.facts import usable_cores
-from octant.limit import MEMORY, level_of
+from octant.limit import MEMORY, cache_capacities, level_of
 from octant.machine.cache_levels import CACHE_NAMES, disputed_levels, stated_sizes
 from octant.report import claims
 from octant.report.charts.curves.figure_curves import rungs
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Cores = Literal["one core", "all cores"]
 CORES: tuple[Cores, Cores] = ("one core", "all cores")
+_UNDETECTED = ("unseen", "unnamed")
+"""Verdicts of a ladder that has footprints in a cache, and no plateau of it."""
 Quantity = Literal["bandwidth", "latency"]
 UNITS: dict[Quantity, str] = {"bandwidth": "B/s", "latency": "s"}
 
@@ -57,7 +60,8 @@ class LevelRow:
     measured_bytes: float | None = None  # the largest footprint of the latency ladder in the level
     shared: str = ""  # "L2–L3": the latency ladder does not distinguish the level from others
     values: dict[tuple[Quantity, Cores], LevelValue] = field(default_factory=dict)
-    is_undetected: bool = False  # no ladder of one core that has footprints in the level shows it
+    undetected: frozenset[tuple[Quantity, Cores]] = frozenset()
+    """Columns without a value although footprints of the stated size were measured: the ladder does not show it."""
 
 
 @dataclass(frozen=True)
@@ -91,17 +95,14 @@ def level_table(summary: Summary) -> LevelTable | None:
 def _row(name: str, columns: Mapping[Quantity, _Column], machine: Machine) -> LevelRow:
     number = int(name[1:]) if name in CACHE_NAMES else 0
     stated = stated_sizes(machine).get(number) if number else machine.memory_bytes if name == MEMORY else None
-    values = {
-        (quantity, cores): value
-        for quantity, column in columns.items()
-        for cores in CORES
-        if (value := column.value(name, cores))
-    }
-    latency, undetected = columns.get("latency"), [column.is_undetected(number) for column in columns.values()]
+    places = [(quantity, cores) for quantity in columns for cores in CORES]
+    found = {(quantity, cores): columns[quantity].value(name, cores) for quantity, cores in places}
+    undetected = (place for place in places if not found[place] and columns[place[0]].is_undetected(name, place[1]))
+    latency = columns.get("latency")
     return LevelRow(
         name, stated, disputed_levels(machine).get(number, "") if number else "",
-        latency.measured_bytes(name) if latency else None, latency.shared(name) if latency else "", values,
-        bool(number) and not values and all(undetected),
+        latency.measured_bytes(name) if latency else None, latency.shared(name) if latency else "",
+        {place: value for place, value in found.items() if value}, frozenset(undetected),
     )  # fmt: skip
 
 
@@ -143,10 +144,12 @@ class _Column:
         names = [one.name for one in plateaus if name in one.levels]
         return "" if name in names else next(iter(names), "")
 
-    def is_undetected(self, level: int) -> bool:
-        """Return whether the ladder of one core has footprints in a cache, and no plateau of it."""
+    def is_undetected(self, name: str, cores: Cores) -> bool:
+        """Return whether footprints of the stated size of a cache were measured on these cores."""
         curve = self.curves.get("one core")
-        return curve is not None and curve.verdict(level) in ("unseen", "unnamed")
+        if cores == "one core" or curve is None:
+            return curve is not None and name in CACHE_NAMES and curve.verdict(int(name[1:])) in _UNDETECTED
+        return any(level == name for _, level, _ in self._placed(cores))
 
     def value(self, name: str, cores: Cores) -> LevelValue | None:
         """Return the value of a level: of the tile, of the ladder on these cores, or of a footprint in the level."""
@@ -176,27 +179,36 @@ class _Column:
         return None
 
     def _of_footprint(self, name: str, cores: Cores) -> LevelValue | None:
-        """Return the best value of the footprints in a level; of the memory, loads of the largest footprint."""
+        """Return the value of the largest footprint in a level; of the memory, the best rate."""
         found = [
-            (size, one)
-            for one in self.figures
-            if not one.invalid and _cores_of([one], self.machine) == cores
-            if (size := total_footprint(one, self.machine)) and self._level_of(one, size) == name
+            (size, one) for size, level, one in self._placed(cores) if level == name and size <= self._end(name, one)
         ]
         if not found:
             return None
-        is_rate = self.ladder.metric.better == "higher"
-        if name == MEMORY and not is_rate:
-            return self._of_figure(max(found, key=lambda one: one[0])[1])
-        best = max if is_rate else min
-        return self._of_figure(best(found, key=lambda one: _middle(one[1]))[1])
+        if name == MEMORY and self.ladder.metric.better == "higher":
+            return self._of_figure(max((one for _, one in found), key=_middle))
+        return replace(self._of_figure(max(found, key=lambda one: one[0])[1]), shared=self.shared(name))
 
-    def _level_of(self, figure: Figure, footprint: int) -> str | None:
-        """Return the level of a footprint by stated sizes; `None` if the ladder of one core does not show it."""
-        level, curve = level_of(self.machine, figure.point.hardware_threads, footprint), self.curves.get("one core")
-        if level is None or level == MEMORY or curve is None:
-            return level
-        return None if self.is_undetected(int(level[1:])) else level
+    def _placed(self, cores: Cores) -> list[tuple[int, str, Figure]]:
+        """Return the footprint of each valid figure on these cores, and its level by stated sizes."""
+        found = []
+        for one in self.figures:
+            size = total_footprint(one, self.machine)
+            if size and not one.invalid and _cores_of([one], self.machine) == cores:
+                level = level_of(self.machine, one.point.hardware_threads, size)
+                found += [(size, str(level), one)] if level else []
+        return found
+
+    def _end(self, name: str, figure: Figure) -> float:
+        """Return the largest footprint that is in a level on these threads, as the ladder of one core shows it."""
+        curve = self.curves.get("one core")
+        if name == MEMORY or curve is None or curve.verdict(number := int(name[1:])) == "unknown":
+            return math.inf
+        if curve.verdict(number) in _UNDETECTED:
+            return 0.0
+        plateau = [one for one in curve.plateaus if name in one.levels][-1]
+        fits = cache_capacities(self.machine, figure.point.hardware_threads).get(number, 0)
+        return plateau.last * fits / curve.sizes[number] if plateau.beyond else math.inf
 
     def _of_figure(self, figure: Figure) -> LevelValue:
         text, unit = claims.numbered(claims.figure_texts(figure)), self.ladder.metric.unit

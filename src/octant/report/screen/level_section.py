@@ -14,9 +14,9 @@ from octant.stats.grades import SIGNS
 
 if TYPE_CHECKING:
     from octant.report.screen.first_screen import RunReport
-    from octant.report.screen.level_rows import Cores, LevelRow, LevelTable, LevelValue, Quantity
+    from octant.report.screen.level_rows import Cores, LevelRow, LevelTable, Quantity
 
-NOT_MEASURED = "not measured"
+NOT_MEASURED, NOT_DETECTED = "not measured", "not detected"
 _COLUMNS: tuple[tuple[Quantity, Cores], ...] = tuple(
     (one, cores) for cores in CORES for one in ("bandwidth", "latency")
 )
@@ -37,7 +37,7 @@ def level_section(table: LevelTable) -> Section:
     shown = [one for one in _COLUMNS if table.cores > 1 or one[1] == "one core"]
     titles = [f"{quantity}, {_cores_text(cores, table.cores)}" for quantity, cores in shown]
     rows = tuple(
-        (row.name, _stated_text(row), _measured_text(row), *(_value_text(row, row.values.get(one)) for one in shown))
+        (row.name, _stated_text(row), _measured_text(row), *(_value_text(row, one) for one in shown))
         for row in table.rows
     )
     columns = (
@@ -50,6 +50,7 @@ def level_section(table: LevelTable) -> Section:
     marks = [(SIGNS[one], one) for one in ("limited", "not measurable", "wrong") if one in grades]
     below = _TEXTS.line(
         "below", shared=shared, marks=marks, missing=any(NOT_MEASURED in row for row in rows),
+        undetected=any(NOT_DETECTED in row for row in rows),
     )  # fmt: skip
     text = _TEXTS.line("text", titles=table.titles, caches=caches)
     return Section("levels", "Memory levels", columns, rows, text, "measured", brief=len(rows), below=below)
@@ -93,12 +94,13 @@ def _measured_text(row: LevelRow) -> str:
         return ""
     if row.shared:
         return f"({row.shared})"
-    return "not detected" if row.is_undetected else NOT_MEASURED
+    return NOT_DETECTED if ("latency", "one core") in row.undetected else NOT_MEASURED
 
 
-def _value_text(row: LevelRow, value: LevelValue | None) -> str:
+def _value_text(row: LevelRow, place: tuple[Quantity, Cores]) -> str:
     """Return a value with the mark of its grade, and the levels that it does not distinguish."""
+    value = row.values.get(place)
     if value is None:
-        return "not detected" if row.is_undetected else NOT_MEASURED
+        return NOT_DETECTED if place in row.undetected else NOT_MEASURED
     mark = "" if value.grade in ("reliable", "note") else f" {SIGNS[value.grade]}"
     return value.text + mark + f" ({value.shared})" * bool(value.shared)
