@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from octant import units
 from octant.machine import ASSUMED_CACHED_BYTES, Machine
+from octant.machine.cache_levels import CACHE_NAMES, level_sizes
 from octant.machine.system import FILE_SYSTEMS
 from octant.untrusted import read_with
 
 FACTS = (
     "cores", "hwthreads", "smt", "numa", "packages", "l1", "l2", "llc", "cached", "memory",
-    "vector_bits", "ranks", "threads", "fill",
+    "vector_bits", "ranks", "threads", "fill", *CACHE_NAMES,
 )  # fmt: skip
+"""Names in expressions. `l1` and `l2` may be assumed, and the largest counts; `L1` and `L2` are never assumed."""
 _SIZE = r"\d+(?:[KMG]i?B)?"
 _TERM = rf"(?:{_SIZE}|{'|'.join(FACTS)})"
 _FACTORS = rf"{_TERM}(?:\s*[*/]\s*{_TERM})*"
@@ -59,6 +61,14 @@ _LIMIT = {">=": "least", "<=": "most"}
 _LIMIT_WORDS = {sign: f"at {word}" for sign, word in _LIMIT.items()}
 
 
+class UnknownFactError(ValueError):
+    """An expression names a fact that is not known on this machine."""
+
+    def __init__(self, fact: str, text: str, known: Mapping[str, int]) -> None:
+        super().__init__(f"{fact!r} in {text!r} is not known on this machine; known are {', '.join(known)}")
+        self.fact = fact
+
+
 def usable_cores(machine: Machine) -> list[int]:
     """Return one usable hardware thread of each core that has any."""
     allowed = machine.topology.allowed
@@ -88,6 +98,7 @@ def facts(machine: Machine) -> dict[str, int]:
         "smt": max((len(group & allowed) for group in machine.topology.groups("core")), default=1),
         "packages": len({cpu.package for cpu in usable}),
         **({"vector_bits": widest} if machine.processor.flags else {}),
+        **level_sizes(machine),
         **{name: size for name, size in sizes.items() if size},
     }
 
@@ -126,7 +137,8 @@ def value(text: str, known: Mapping[str, int]) -> str:
     multiple of the cache size is limited to an eighth of the memory. Text of over 200 characters is not evaluated.
 
     Raises:
-        ValueError: a fact whose value is not known yet, or a division by zero.
+        UnknownFactError: a fact whose value is not known yet.
+        ValueError: a division by zero.
     """
     parts = _EXPRESSION.fullmatch(text) if len(text) <= _LONGEST else None
     if parts is None or re.fullmatch(_SIZE, text):
@@ -174,7 +186,7 @@ def _product(text: str, known: Mapping[str, int]) -> int:
     tokens = re.findall(rf"{_TERM}|[*/]", text)
     unknown = [token for token in tokens if token in FACTS and token not in known]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} in {text!r} is not known on this machine; known are {', '.join(known)}")
+        raise UnknownFactError(unknown[0], text, known)
     numbers = [known[token] if token in FACTS else units.parse_bytes(token) for token in tokens[::2]]
     result = numbers[0]
     for sign, number in zip(tokens[1::2], numbers[1:], strict=True):
@@ -184,6 +196,29 @@ def _product(text: str, known: Mapping[str, int]) -> int:
         if ("llc" in tokens or "cached" in tokens) and "memory" in known:
             result = min(result, known["memory"] // 8)
     return result
+
+
+def levels_in(text: str) -> list[str]:
+    """Return the memory levels that an expression names: `L2` and `memory` of `L2 to memory/8 by 4`."""
+    return re.findall(r"\b(?:L[1-4]|memory)\b", text)
+
+
+def level_expressions(text: str, known: Mapping[str, int]) -> dict[str, str]:
+    """Return the expression of each size that a list of values states by a memory level: `L2/4` of `262144`.
+
+    A step of a ladder has an expression only if it is exactly the size of a level.
+
+    Raises:
+        ValueError: as for `values`.
+    """
+    named = {str(known[level]): level for level in levels_in(text) if level in known}
+    found: dict[str, str] = {}
+    for part in map(str.strip, text.split(",")):
+        if _LADDER.fullmatch(part):
+            found |= {size: named[size] for size in values(part, known).split(",") if size in named}
+        elif levels_in(part):
+            found[value(part, known)] = part
+    return found
 
 
 def count(text: str, known: Mapping[str, int]) -> int:

@@ -163,6 +163,9 @@ CLEAR = 2
 An exclusive (victim) cache adds the size of the level before it to its own, which is less than twice its own size.
 """
 
+NEAR = 2 / 3
+"""Beyond this fraction of a cache size, data does not fit completely: code and other data use the cache, too."""
+
 
 def cache_capacities(machine: Machine, threads: Threads) -> dict[int, int]:
     """Return by cache level the largest footprint, in bytes, that fits into the caches of these hardware threads.
@@ -201,6 +204,24 @@ def level_of(machine: Machine, threads: Threads, footprint: int) -> Level | None
             return level if footprint >= CLEAR * before else None
         before = capacities[number]
     return MEMORY if footprint >= 2 * machine.may_be_cached_bytes() else None
+
+
+def levels_serving(machine: Machine, threads: Threads, footprint: int) -> tuple[Level, ...]:
+    """Return the levels that serve repeated accesses to a footprint, the nearest first; by stated sizes.
+
+    A footprint near the size of a cache, from `NEAR` to `CLEAR` times its size, is served by the next level as well.
+    It includes the level of `level_of`.
+
+    Args:
+        footprint: bytes of all threads together.
+    """
+    capacities, found = cache_capacities(machine, threads), list[Level]()
+    for number, level in enumerate(LEVELS[:-1], 1):
+        if number in capacities and footprint < CLEAR * capacities[number]:
+            found.append(level)
+            if footprint <= NEAR * capacities[number]:
+                return tuple(found)
+    return (*found, MEMORY)
 
 
 def pattern(topology: Topology, threads: Threads) -> object:

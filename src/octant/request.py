@@ -112,6 +112,9 @@ class Presentation:
     table: bool = True  # a row of the terminal table; curves are in the report only
     short: str = ""  # short name: "Triad"; "": the first part of the title
     test: str = ""  # requested test of a benchmark: "PTRANS", "osu_bw"
+    expressions: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # sizes that were requested by memory level, by knob and bytes: {"bytes": {"1048576": "L2"}}
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Literal
 import trees
 from octant import catalogue
 from octant.analysis.level_names import NamedPlateau, named_plateaus
-from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.limit import MEMORY
 from octant.machine import Cache
+from octant.machine.cache_levels import disputed_levels, stated_sizes
 from octant.machine.hwloc import load
 from octant.units import parse_bytes
 from paths import MACHINES

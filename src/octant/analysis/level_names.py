@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING
 
 from octant import units
 from octant.analysis.plateaus import EVEN, LEAST_POINTS, Plateau, even_runs, is_even, plateau_of
-from octant.limit import CLEAR, MEMORY
+from octant.limit import CLEAR, MEMORY, NEAR
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-_NEAR = 2 / 3
-"""A footprint above this fraction of a cache and below `CLEAR` times its size is near its capacity."""
 _STEP, _LAST_STEP = (1.05, 3), (1.1, 6)
 """Factor, and multiple of their spread (half the range), by which distinguishable levels differ. The second pair is for
 the end of the last cache."""
@@ -138,7 +136,7 @@ class _Namer:
 
     def _clear(self, members: Sequence[int], least: int = LEAST_POINTS) -> list[int]:
         """Return the points that are not near the capacity of a cache; all of them if these are too few."""
-        kept = [i for i in members if not any(_NEAR * size < self.points[i][0] < CLEAR * size for size in self.sizes)]
+        kept = [i for i in members if not any(NEAR * size < self.points[i][0] < CLEAR * size for size in self.sizes)]
         return kept if len(kept) >= least else list(members)
 
     def _steps(self, before: Sequence[int], after: Sequence[int], least: tuple[float, float] = _STEP) -> bool:

@@ -13,7 +13,7 @@ from octant.analysis.level_names import named_plateaus
 from octant.analysis.plateaus import LEAST_POINTS
 from octant.facts import usable_cores
 from octant.limit import MEMORY, cache_capacities
-from octant.machine import LAST_CACHE
+from octant.machine.cache_levels import disputed_levels, stated_sizes
 from octant.request import EFFORT
 from octant.workload import Ladder
 
@@ -30,21 +30,6 @@ BEYOND = 2
 Verdict: TypeAlias = Literal["distinct", "shared", "unnamed", "unseen", "unknown"]
 """Evidence of a ladder for a cache: a plateau of its own; one shared with another level; one of disputed size; none; or
 too few footprints."""
-
-
-def stated_sizes(machine: Machine) -> dict[int, int]:
-    """Return the bytes of one cache of each level."""
-    sizes = ((level, machine.cache_bytes(level)) for level in range(1, 5))
-    return {level: size for level, size in sizes if size}
-
-
-def disputed_levels(machine: Machine) -> dict[int, str]:
-    """Return the levels whose size a source contradicts, with the reason: `of the host`."""
-    found = next((entry for entry in machine.disagreements if entry.subject == LAST_CACHE), None)
-    if found is None:
-        return {}
-    hosts = any("host's" in statement for _, statement in found.statements)
-    return {max(stated_sizes(machine), default=0): "of the host" if hosts else "disputed"}
 
 
 @dataclass(frozen=True)
@@ -119,6 +104,21 @@ def _footprint(figure: Figure, point: Point, machine: Machine) -> int | None:
     """Return the bytes of all threads together; `None` if the workload or the point does not state it."""
     try:
         return figure.workload.footprint(machine, point)
+    except (KeyError, ValueError):
+        return None
+
+
+def total_footprint(figure: Figure, machine: Machine) -> int | None:
+    """Return the bytes that all threads of a figure together traverse; `None` if they are not known.
+
+    A workload with a ladder that declares no footprint has one of the ladder's size for each thread.
+    """
+    point = figure.point
+    if (declared := _footprint(figure, point, machine)) is not None:
+        return declared
+    shown = next((one for one in figure.workload.pictures if isinstance(one, Ladder)), None)
+    try:
+        return units.parse_bytes(figure.knobs[shown.x]) * len(point.hardware_threads) if shown else None
     except (KeyError, ValueError):
         return None
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from octant.machine import Disagreement, Machine
+from octant.machine.cache_levels import MEASURED_LAST_CACHE
 from octant.units import bytes_text, si_text
 
 
@@ -30,5 +31,5 @@ def with_measured(machine: Machine, clock_hz: float, cache_bytes: float | None =
         return replace(machine, disagreements=tuple(found), measured_cache_bytes=None)
     trusted = "measured: usable by this process; the stated size may be that of the host"
     statements = ("stated", bytes_text(shown_bytes)), ("measured", bytes_text(cache_bytes))
-    found.append(Disagreement("measured last-level cache", statements, trusted))
+    found.append(Disagreement(MEASURED_LAST_CACHE, statements, trusted))
     return replace(machine, disagreements=tuple(found), measured_cache_bytes=round(cache_bytes))

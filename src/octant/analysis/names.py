@@ -159,6 +159,7 @@ def knob_of(figure: Figure, name: str) -> str:
     """
     value = figure.knobs.get(name, "")
     if not is_program(figure.workload.name):
-        return knob_text(name, value)
+        expression = figure.show.expressions.get(name, {}).get(value, "")
+        return knob_text(name, value) + f" ({expression})" * bool(expression)
     alone = len(value) > 1 and not value[:1].isdigit() and value.lower() not in _SWITCHES
     return value if alone else f"{name} {value}"

@@ -202,9 +202,10 @@ def _needed_metrics(workload: Workload, points: Sequence[Point], further: Collec
 
 
 def _with_label(figure: Figure, request: Request | None) -> Figure:
-    swept = [name for name, value in request.knobs.items() if "," in value] if request else []
+    named = request.show.expressions if request else {}
+    swept = [name for name, value in request.knobs.items() if "," in value or name in named] if request else []
     label = request.show.title if request and request.show.title else figure.workload.name.rpartition("/")[2]
-    words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'))}" for name in swept)]
+    words = [label, *(f"{name} {_value_text(name, figure.knobs.get(name, '?'), named)}" for name in swept)]
     shown, key = (request.show, request.key) if request else (figure.show, "")
     return replace(figure, label=label, title=", ".join(words), show=shown, request=key)
 
@@ -263,8 +264,14 @@ def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
         return otherwise
 
 
-def _value_text(knob: str, value: str) -> str:
-    """Return a knob's value for people: `128 MiB` instead of `134217728`, if that is exact."""
+def _value_text(knob: str, value: str, expressions: Mapping[str, Mapping[str, str]]) -> str:
+    """Return a knob's value for people: `128 MiB` instead of `134217728` if that is exact, and `1 MiB (L2)`.
+
+    Args:
+        expressions: as in `Presentation`.
+    """
+    if expression := expressions.get(knob, {}).get(value, ""):
+        return f"{units.bytes_text(int(value))} ({expression})"
     if knob != "bytes" or not value.isdigit():
         return value
     text = units.bytes_text(int(value))

@@ -245,19 +245,26 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool
     from octant.report.export import tidy
     from octant.report.page import run_page
     from octant.report.screen.first_screen import RunReport, first_screen
+    from octant.report.screen.level_section import with_levels
     from octant.report.screen.text import screen_lines
     from octant.report.tables import text
+    from octant.report.tables.section_text import sections_lines
 
     with status_line() as tick:
         tick("computing figures")
         summary = summarise(run, all_metrics=json or page)
         tick("writing the report")
-        report = RunReport(summary, first_screen(summary), pictures(summary) if page else ())
+        report = with_levels(RunReport(summary, first_screen(summary), pictures(summary) if page else ()))
         path = run_page.write(report, run.folder / "report.html", all_samples=all_samples) if page else None
     if json:
         print(tidy.as_json(report, path))
     elif path:
-        text.put(lambda width: screen_lines(report.first, run.id, width, notes), sys.stdout)
+        text.put(
+            lambda width: [
+                *screen_lines(report.first, run.id, width, notes), *sections_lines(report.sections, width, notes),
+            ],
+            sys.stdout,
+        )  # fmt: skip
         print(f"\nAll figures: octant report last\n{path}")
     else:
         text.show(report, notes=notes, sources="none")

@@ -1,4 +1,4 @@
-"""`octant machine`: show or record a machine, or compare it with another one."""
+"""`octant machine`: show or record a machine, its measured memory levels, or compare it with another one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from octant.cli import _complete
 from octant.cli._help import MACHINE
 from octant.cli._options import JsonOption, StoreOption
 
@@ -25,6 +26,20 @@ def register(app: typer.Typer) -> None:
 
 
 def machine(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN]",
+            help="With --measured: the run [default: the newest with these figures].",
+            autocompletion=_complete.runs,
+        ),
+    ] = "",
+    measured: Annotated[
+        bool,
+        typer.Option(
+            "--measured", help="Show size, bandwidth and latency of each memory level, as a run measured them."
+        ),
+    ] = False,
     json: JsonOption = False,
     record: Annotated[
         Path | None, typer.Option(help="Record the machine: copy the files that describe it to this new directory.")
@@ -49,6 +64,7 @@ def machine(
     from octant.machine.load import load_machine
     from octant.report.machine import text as writer
 
+    _check_options(name, measured, record is not None or bool(other))
     if record is not None:
         with _refusing():
             files = recording.record(record, source)
@@ -56,10 +72,45 @@ def machine(
         return
     with _refusing():
         found = discover(source) if source == Path("/") else load_machine(str(source))
-    if other:
+    if measured:
+        print(_measured_text(found, name, store, json))
+    elif other:
         print(_comparison_text(found, other, store, json))
     else:
         print(writer.as_json(found) if json else writer.as_text(found))
+
+
+def _check_options(name: str, measured: bool, is_other_task: bool) -> None:
+    """Check which of the options are used together.
+
+    Raises:
+        Refusal: a run without --measured, or --measured with --record or --beside.
+    """
+    from octant.failure import Exit, Refusal
+
+    if name and not measured:
+        why = "only --measured takes a run"
+        raise Refusal(f"cannot use {name!r} ({why}); try octant machine --measured {name}", Exit.WRONG_WORD)
+    if measured and is_other_task:
+        why = "--record and --beside are other tasks"
+        raise Refusal(f"cannot use --measured with them ({why}); use one of them", Exit.WRONG_WORD)
+
+
+def _measured_text(found: Machine, name: str, store: Path | None, json: bool) -> str:
+    """Return the memory levels that a run measured.
+
+    Args:
+        name: the run; "": the newest of this machine.
+
+    Raises:
+        Refusal: no run of this machine, or not this run, measured memory levels.
+    """
+    from octant.cli._stored import find_run
+    from octant.report.machine import measured_levels as writer
+    from octant.store import open_store
+
+    levels = writer.levels_of_run(find_run(store, name)) if name else writer.newest_levels(open_store(store), found)
+    return writer.as_json(levels) if json else writer.as_text(levels)
 
 
 @contextlib.contextmanager

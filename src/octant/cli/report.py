@@ -61,6 +61,7 @@ def report(
     from octant.report.page import run_page
     from octant.report.profile.run_report import profiled
     from octant.report.screen.first_screen import RunReport, first_screen
+    from octant.report.screen.level_section import with_levels
     from octant.report.tables import text
 
     if json and output is not None:
@@ -75,7 +76,7 @@ def report(
         summary = with_model(summary, load(model))
     clean = sharing.cleaner(run) if share else str
     drawn = () if json and svg is None else pictures_of(summary)
-    shown = profiled(RunReport(summary, first_screen(summary), drawn))
+    shown = with_levels(profiled(RunReport(summary, first_screen(summary), drawn)))
     if svg is not None:
         write_svgs((sharing.cleaned(one, clean) for one in shown.pictures), svg, run.id)
     if json:

@@ -20,7 +20,7 @@ from octant.placement import Placement, planner
 from octant.placement.expressions import parse_place
 from octant.placement.request import PAGE_BYTES, PlacementRequest
 from octant.request import Presentation, Request, Shape, Subject, canonical, each_once
-from octant.runs.knobs import check_knobs
+from octant.runs.knobs import check_knobs, evaluate_level_sizes
 from octant.runs.modes import Mode, ranks_and_knobs
 from octant.runs.rounds import usual_launches
 from octant.store import open_store
@@ -72,7 +72,10 @@ def job(
     total = ranks or request.ranks
     check_full_nodes(total, request)
     # Report a typo before the job is queued. Without ranks or a placement, the node of the job determines their number.
-    describe(workload, _knobs(workload, words, describe(workload)), total if ranks or place else 0)
+    described = describe(workload)
+    sizes = evaluate_level_sizes(_split(workload, words, described), described, None, {})
+    check_knobs(workload, sizes.knobs, described)
+    describe(workload, sizes.knobs, total if ranks or place else 0)
     # The job uses the Python environment of this process.
     line = [
         sys.executable,
@@ -135,7 +138,7 @@ def request_workload(
         launchers.launcher(where.launcher)
     check_options(ranks, mode, repeats)
     described = describe(workload)
-    knobs = _knobs(workload, words, described)
+    knobs = _split(workload, words, described)
     machine = discover()
     hosts = host_names(where.hosts)
     request = resolve_placement(where.place, machine).request if where.place else None
@@ -154,8 +157,13 @@ def request_workload(
     shape = Shape(ranks or default_ranks, launcher=where.launcher, hosts=hosts, link=str(link) if link else "")
     if request:
         knobs, shape = _with_placement(knobs, shape, request)
+    threads = knobs.get("threads", "1")
+    counts = {"ranks": shape.ranks, **({"threads": int(threads)} if threads.isdecimal() else {})}
+    sizes = evaluate_level_sizes(knobs, described, machine, counts)
+    knobs = dict(sizes.knobs)
+    check_knobs(workload, knobs, described)
     describe(workload, knobs, shape.ranks)  # refuses invalid values before any process starts
-    show = Presentation(workload.rpartition("/")[2])
+    show = Presentation(workload.rpartition("/")[2], expressions=sizes.expressions)
     repeats = usual_launches(knobs) if repeats is None else repeats
     return Request(Subject(workload), knobs, shape, dict(mpi or {}), show, repeats), machine
 
@@ -185,10 +193,14 @@ def read_knobs(workload: str, words: Sequence[str]) -> dict[str, str]:
         Refusal: the workload or a knob is unknown, or the kernel does not accept a value.
     """
     workload = find_workload(workload).name
-    return _knobs(workload, words, describe(workload))
+    described = describe(workload)
+    knobs = _split(workload, words, described)
+    check_knobs(workload, knobs, described)
+    return knobs
 
 
-def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:
+def _split(workload: str, words: Sequence[str], described: Described) -> dict[str, str]:
+    """Return the values of `knob=value` arguments under current names; they are not checked."""
     knobs: dict[str, str] = {}
     names = renamed.names_of(workload)
     for word in words:
@@ -199,7 +211,8 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
         values = canonical(value).split(",")
         why = ""
         if not equals or not name or not value:
-            why = f"{word[:60]!r} is not of the form knob=value; try {described.knobs[0].name}=…"
+            form = "a range is one argument in quotes: 'bytes=L1/2 to 4*L3 by 2'" if word in ("to", "by") else ""
+            why = f"{word[:60]!r} is not of the form knob=value; {form or f'try {described.knobs[0].name}=…'}"
         elif name in knobs:
             why = f"cannot set {name} twice; give several values as {name}=a,b"
         elif len(set(values)) < len(values):
@@ -207,7 +220,6 @@ def _knobs(workload: str, words: Sequence[str], described: Described) -> dict[st
         if why:
             raise Refusal(why, Exit.WRONG_WORD)
         knobs[name] = each_once(canonical(value))
-    check_knobs(workload, knobs, described)
     return knobs
 
 

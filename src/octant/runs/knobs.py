@@ -3,12 +3,15 @@
 import contextlib
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from octant import build, units
+from octant import build, facts, units
 from octant.build.describe import Described, DescribedKnob, describe
 from octant.failure import Exit, Refusal, suggestion
+from octant.machine import Machine
+from octant.machine.cache_levels import CACHE_NAMES, explain_no_size
 from octant.mpi.knobs import OTHER_LIBRARY
-from octant.request import Request
+from octant.request import Request, each_once
 
 MAX_VALUES = 1000
 """Maximum number of values of one knob."""
@@ -16,6 +19,58 @@ MAX_CELLS = 10_000
 """Maximum number of configurations of one request."""
 LONGEST = 100_000
 """Maximum number of characters of all values of one knob; the system accepts arguments of 128 KiB."""
+
+SIZE_FORMS = "L2, L2/4, 2*L3, memory/8, or a range in quotes: 'bytes=L1/2 to 4*L3 by 2'"
+"""Forms of a size by memory level."""
+_OF_SUITES = {"l1": "L1", "l2": "L2", "llc": "L3"}
+"""Facts that suites may assume, and the levels as this machine states them."""
+_ANY_SIZE = 2**20
+"""Stands for every size of a machine that is not known yet."""
+
+
+@dataclass(frozen=True)
+class LevelSizes:
+    """Knobs whose sizes by memory level are replaced by bytes."""
+
+    knobs: Mapping[str, str]
+    expressions: Mapping[str, Mapping[str, str]]  # by knob and bytes: `{"bytes": {"1048576": "L2"}}`
+
+
+def evaluate_level_sizes(
+    knobs: Mapping[str, str], described: Described, machine: Machine | None, counts: Mapping[str, int]
+) -> LevelSizes:
+    """Replace expressions of memory levels by bytes, in every knob that is a size: `L2/4`, `L1/2 to 4*L3 by 2`.
+
+    Args:
+        machine: `None`: that of a job, whose sizes are not known yet, so that expressions are only checked.
+        counts: the number of ranks and, if all configurations have the same, of threads.
+
+    Raises:
+        Refusal: the machine states no single size of a level, or an expression is invalid.
+    """
+    stated = facts.facts(machine) if machine else dict.fromkeys(facts.FACTS, _ANY_SIZE)
+    known = {name: size for name, size in stated.items() if name not in _OF_SUITES} | {**counts}
+    made, expressions = dict(knobs), {}
+    for knob in (knob for knob in described.knobs if knob.kind == "bytes" and knob.name in knobs):
+        text = knobs[knob.name]
+        try:
+            made[knob.name] = each_once(facts.values(text, known))
+            if found := facts.level_expressions(text, known):
+                expressions[knob.name] = found
+        except facts.UnknownFactError as error:
+            why = _explain_unknown(error.fact, machine)
+            raise Refusal(f"cannot set {knob.name}={text[:60]}: {why}", Exit.WRONG_WORD) from error
+        except ValueError as error:
+            raise Refusal(f"cannot set {knob.name} ({error}); try {SIZE_FORMS}", Exit.WRONG_WORD) from error
+    return LevelSizes(made, expressions)
+
+
+def _explain_unknown(fact: str, machine: Machine | None) -> str:
+    if machine and fact in CACHE_NAMES:
+        return explain_no_size(machine, fact)
+    if fact in _OF_SUITES:
+        return f"{fact!r} is a name of suites; try {_OF_SUITES[fact]}"
+    return f"{fact!r} is not known here; try {SIZE_FORMS}"
 
 
 def check_knobs(workload: str, knobs: Mapping[str, str], described: Described) -> None:
@@ -111,7 +166,8 @@ def _check_value(knob: DescribedKnob, value: str) -> None:
     try:
         number = readers[knob.kind](value)
     except ValueError as error:
-        raise Refusal(f"cannot set {knob.name} ({error})", Exit.WRONG_WORD) from None
+        levels = f"; by memory level: {SIZE_FORMS}" if knob.kind == "bytes" and facts.levels_in(value) else ""
+        raise Refusal(f"cannot set {knob.name} ({error}{levels})", Exit.WRONG_WORD) from None
     if not knob.least <= number <= knob.most:
         bound, word = (knob.least, "minimum") if number < knob.least else (knob.most, "maximum")
         text = units.exact_bytes_text(int(bound)).replace(" ", "") if knob.kind == "bytes" else str(bound)

@@ -11,7 +11,7 @@ from octant.advice.findings._curves import groups, size_knob, size_of
 from octant.advice.findings._evidence import gain_of, is_beyond, is_usable, paired_ratio
 from octant.advice.findings._lines import figure_command, sizes_text
 from octant.advice.findings._thresholds import FALL, LEAST_PAIRS
-from octant.analysis.levels import disputed_levels
+from octant.machine.cache_levels import disputed_levels
 from octant.metric import Rate, Seconds
 from octant.request import EFFORT, comparable
 from octant.units import bytes_text, percent_text, si_text

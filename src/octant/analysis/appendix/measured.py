@@ -10,7 +10,7 @@ from octant import units, workloads
 from octant.analysis.appendix import Entry, FigureSource, KnownMachine, RowSpec, number, row_specs
 from octant.analysis.figures import Figure, figure
 from octant.analysis.level_names import NamedPlateau
-from octant.analysis.levels import level_curve, stated_sizes
+from octant.analysis.levels import level_curve
 from octant.analysis.plateaus import LEAST_POINTS, reach
 from octant.analysis.summary import clock_hz
 from octant.facts import usable_cores
@@ -18,6 +18,7 @@ from octant.failure import Refusal
 from octant.identity import identity_of
 from octant.limit import CLEAR, MEMORY
 from octant.machine import Machine
+from octant.machine.cache_levels import stated_sizes
 from octant.machine.codec import fingerprint
 from octant.record import Point
 from octant.request import canonical
@@ -37,7 +38,7 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
         return side
     entries = dict(side.entries)
     wanted = [spec for spec in row_specs() if spec.measure]
-    for run in islice(_runs(where, side.machine), MAX_RUNS):
+    for run in islice(runs_of(where, side.machine), MAX_RUNS):
         for spec in wanted:
             key = spec.group, spec.name
             found = _entry(spec, run, side.machine)
@@ -49,7 +50,7 @@ def with_measured(side: KnownMachine, where: Store) -> KnownMachine:
     return replace(side, entries=entries)
 
 
-def _runs(where: Store, machine: Machine) -> Iterable[StoredRun]:
+def runs_of(where: Store, machine: Machine) -> Iterable[StoredRun]:
     """Return the readable runs of the machine, the newest first, without imported ones."""
     same = fingerprint(machine)
     for row in reversed(where.list_runs()):

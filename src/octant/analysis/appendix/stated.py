@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from octant import units
 from octant.analysis.appendix import Entry, KnownMachine, number, row_specs
-from octant.analysis.levels import disputed_levels
 from octant.facts import facts
 from octant.machine import CacheKind, Machine
+from octant.machine.cache_levels import disputed_levels
 
 
 def of_machine(machine: Machine, name: str = "") -> KnownMachine:

@@ -40,6 +40,7 @@ class Section:
     brief_columns: int = 0  # columns that it shows then; 0: all
     is_prose: bool = False  # each row is a term and a sentence
     total: int = 0  # rows that exist; 0: those of `rows`
+    below: str = ""  # sentences below the rows, which every view shows
 
     @property
     def omitted(self) -> int:

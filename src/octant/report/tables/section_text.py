@@ -59,7 +59,8 @@ def _section_lines(one: Section, rows: int, width: int, details: bool) -> list[T
     if one.is_prose:
         return [*found, *(line for what, text in one.rows for line in wrapped(f"{what}: {text}", width, "", 2))]
     most = one.brief_columns if one.brief_columns and not details else len(one.columns)
-    return found + (_rows_lines(one.columns[:most], [row[:most] for row in one.rows[:rows]], width) if rows else [])
+    found += _rows_lines(one.columns[:most], [row[:most] for row in one.rows[:rows]], width) if rows else []
+    return found + (wrapped(one.below, width, "dim") if one.below else [])
 
 
 def _rows_lines(columns: Sequence[SectionColumn], rows: Sequence[Sequence[str]], width: int) -> list[Text]:

@@ -23,6 +23,7 @@ from octant.report.charts.terminal import bar, picture_lines
 from octant.report.plain import clean, clean_lines, in_ascii
 from octant.report.screen.first_screen import RunReport
 from octant.report.screen.text import screen_lines, wrapped
+from octant.report.tables.footprints import footprint_texts
 from octant.report.tables.section_text import MAX_LINES, sections_lines
 from octant.report.terminal import screen_columns
 from octant.store import StoredRun
@@ -71,6 +72,7 @@ def lines(report: RunReport, width: int = 100, notes: bool = False, sources: Sou
     failed = dict.fromkeys(f"{f.workload} {_knobs(f.knobs)}: {f.reason}" for f in summary.run.failures)
     found += titled_list("Failed", failed, width, "red")
     found += titled_list(ABSENT, first.absent, width)
+    found += titled_list("Memory levels of the footprints", footprint_texts(summary), width)
     found += titled_list("Files", _file_texts(summary.run), width)
     assumption = "" if summary.run.imported or sources == "none" else facts.assumption(summary.run.machine)
     found += titled_list("Assumed", [assumption] if assumption else [], width)

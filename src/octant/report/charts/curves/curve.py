@@ -11,12 +11,12 @@ import numpy as np
 from octant import units
 from octant.analysis.figures import Figure
 from octant.analysis.level_names import NamedPlateau
-from octant.analysis.levels import disputed_levels, stated_sizes
 from octant.analysis.names import picture_title
 from octant.analysis.plateaus import APART, reach
 from octant.analysis.segments import TRUSTED, Segment, hot_and_cold, segments, with_causes
 from octant.analysis.summary import Modelled
 from octant.machine import Machine
+from octant.machine.cache_levels import disputed_levels, stated_sizes
 from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts import picture

@@ -12,7 +12,7 @@ import numpy as np
 
 from octant import units
 from octant.analysis.figures import Figure
-from octant.analysis.levels import LevelCurve, disputed_levels, level_curve, stated_sizes
+from octant.analysis.levels import LevelCurve, level_curve
 from octant.analysis.named_figures import matching
 from octant.analysis.names import knob_of, place_text
 from octant.analysis.roofline import ALONE, Extent
@@ -20,6 +20,7 @@ from octant.analysis.segments import half_length
 from octant.analysis.summary import Modelled, Summary
 from octant.limit import LEVELS, MEMORY, Threads, pattern
 from octant.machine import Machine
+from octant.machine.cache_levels import disputed_levels, stated_sizes
 from octant.metric import Metric
 from octant.report import claims
 from octant.report.charts.layout.plot import MAX_MARKS
