@@ -85,6 +85,11 @@ def measurement_rules() -> dict[str, tuple[MeasuredFact, Rule]]:
     return {name: (module.MEASURED, module.advise) for name, module in modules if hasattr(module, "MEASURED")}
 
 
+def tested_rules() -> frozenset[str]:
+    """Return the rules whose effect the noise test measures; their files set `TESTED`."""
+    return frozenset(name for name, module in _entries().working.items() if getattr(module, "TESTED", False))
+
+
 def page(name: str) -> str:
     """Return the page of a rule: its docstring.
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from octant.analysis.summary import Summary
     from octant.record import Point
     from octant.stats.grades import GradeName
+    from octant.stats.lost import LostShares
 
 LOST_LITTLE = 0.01
 """Share of lost time below which views do not mention it."""
@@ -67,9 +68,12 @@ class _Taken(NamedTuple):
     host: float
 
     @classmethod
-    def of(cls, whole: float, lost: float, point: Point) -> _Taken:
-        """Return the loss with the recorded causes, which together explain no more than was lost."""
-        known = _explained(point)
+    def of(cls, whole: float, lost: float, known: Sequence[float]) -> _Taken:
+        """Return the loss with the recorded causes, which together explain no more than was lost.
+
+        Args:
+            known: shares of `whole` that the recorded causes took, as `_explained`.
+        """
         too_much = max(1.0, sum(known) * whole / lost) if lost > 0 else 1.0
         return cls(whole, lost, *(share * whole / too_much if lost > 0 else 0.0 for share in known))
 
@@ -87,7 +91,7 @@ def causes(figure: Figure) -> Causes | None:
     wholes = weights if len(weights) == len(figure.counted) else [1.0] * len(figure.counted)
     return _added(
         [
-            _Taken.of(whole, launch.value.middle * whole, launch.point)
+            _Taken.of(whole, launch.value.middle * whole, _explained(launch.point))
             for launch, whole in zip(figure.counted, wholes, strict=True)
         ]
     )
@@ -147,8 +151,30 @@ def causes_of_points(points: Iterable[Point]) -> Causes | None:
         if lost is not None:
             walls_s = [ns * 1e-9 for one in timed_ranks(point) for ns in one.wall_ns]
             by_clock = sum(share * wall for share, wall in zip(lost.by_thread, walls_s, strict=True))
-            found.append(_Taken.of(sum(walls_s), max(by_clock, lost.steal * sum(walls_s)), point))
+            found.append(_Taken.of(sum(walls_s), max(by_clock, lost.steal * sum(walls_s)), _explained(point)))
     return _added(found) if found else None
+
+
+def causes_by_hardware_thread(points: Iterable[Point]) -> dict[tuple[str, int], Causes]:
+    """Return the causes of the lost time of each hardware thread, by host and number, over all points.
+
+    Threads that may use several hardware threads are not included. Throttling and stolen time are recorded for all
+    threads of a rank together; each thread has their mean.
+    """
+    taken: dict[tuple[str, int], list[_Taken]] = {}
+    for point in points:
+        lost, ranks = lost_time_of(point), timed_ranks(point)
+        if lost is None:
+            continue
+        lanes = [(one, thread) for one in ranks for thread in range(len(one.wall_ns))]
+        for (one, thread), share in zip(lanes, lost.by_thread, strict=True):
+            masks = point.given[one.rank].thread_masks if one.rank < len(point.given) else ()
+            if thread < len(masks) and len(masks[thread]) == 1:
+                whole_s = one.wall_ns[thread] * 1e-9
+                wait = one.wait_ns[thread] / one.wall_ns[thread] if one.wait_ns else 0.0
+                loss = _Taken.of(whole_s, max(share, lost.steal) * whole_s, _divided(wait, lost))
+                taken.setdefault((point.given[one.rank].host, masks[thread][0]), []).append(loss)
+    return {place: _added(losses) for place, losses in sorted(taken.items())}
 
 
 def _explained(point: Point) -> tuple[float, float, float, float]:
@@ -158,8 +184,12 @@ def _explained(point: Point) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0
     ranks = [one for one in timed_ranks(point) if one.wait_ns]
     whole = sum(ns for one in ranks for ns in one.wall_ns)
-    wait = min(1.0, sum(ns for one in ranks for ns in one.wait_ns) / whole) if whole else 0.0
-    waited = max(0.0, wait - lost.throttled)
+    return _divided(sum(ns for one in ranks for ns in one.wait_ns) / whole if whole else 0.0, lost)
+
+
+def _divided(wait: float, lost: LostShares) -> tuple[float, float, float, float]:
+    """Return the run-queue wait of some threads, divided by cause, with the shares of quota and hypervisor."""
+    waited = max(0.0, min(1.0, wait) - lost.throttled)
     own = min(waited, lost.oversubscribed)
     return waited - own, own, lost.throttled, lost.steal
 

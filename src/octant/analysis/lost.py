@@ -138,8 +138,8 @@ class Oversubscription(NamedTuple):
 
     @property
     def text(self) -> str:
-        """`4 threads share 2 hardware threads`."""
-        return f"{self.threads} threads share {counted(self.cpus, 'hardware thread')}"
+        """`4 threads on 2 hardware threads: oversubscribed`."""
+        return f"{self.threads} threads on {counted(self.cpus, 'hardware thread')}: oversubscribed"
 
 
 def oversubscription(point: Point) -> Oversubscription | None:

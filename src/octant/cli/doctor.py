@@ -1,12 +1,19 @@
-"""`octant doctor`: show what disturbs measurements or reduces performance."""
+"""`octant doctor`: show what disturbs measurements, and state whether the machine is fit for benchmarking."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from octant.cli import _complete
 from octant.cli._help import MACHINE
 from octant.cli._options import JsonOption
+
+if TYPE_CHECKING:
+    from octant.advice import Diagnosis
+    from octant.advice.fitness import Fitness
+    from octant.machine import Machine
 
 
 def register(app: typer.Typer) -> None:
@@ -15,6 +22,9 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
+    static: Annotated[
+        bool, typer.Option("--static", help="Omit the noise test, which takes about six seconds.")
+    ] = False,
     json: JsonOption = False,
     explain: Annotated[
         str | None,
@@ -23,10 +33,11 @@ def doctor(
         ),
     ] = None,
 ) -> None:
-    """Show what disturbs measurements or reduces performance.
+    """Show what disturbs measurements or reduces performance, and whether this machine is fit for benchmarking.
 
-    Each entry has its evidence and the command that fixes it. Exit code 0: the system is fit for measurements; 7: it
-    is not.
+    Each entry has its evidence and the command that fixes it. A noise test of at most ten seconds on all usable
+    hardware threads measures lost time, stolen time, the clock and other load. Exit code 0: the machine is fit, or fit
+    with reservations; 7: it is not fit.
     """
     from octant.advice import Facts, diagnose, page
     from octant.failure import Exit
@@ -39,6 +50,24 @@ def doctor(
         return
     machine = discover()
     found = diagnose(Facts(machine, observe(machine.topology.usable_cores(), machine.processor.flags)))
-    print(writer.as_json(found) if json else writer.as_text(found))
-    if any(advice.severity == "spoils" for advice in found.advice):
+    fitness = _fitness(machine, found, static)
+    print(writer.as_json(found, fitness) if json else writer.as_text(found, fitness))
+    if fitness.verdict == "not fit":
         raise typer.Exit(int(Exit.UNFIT))
+
+
+def _fitness(machine: Machine, found: Diagnosis, static: bool) -> Fitness:
+    """Return the verdict on the machine, after the noise test unless it is omitted or impossible."""
+    from octant.advice.fitness import judge_fitness
+    from octant.cli._noise_test import measure_noise, warn
+    from octant.failure import Refusal
+
+    if static:
+        return judge_fitness(None, found, "--static")
+    try:
+        return judge_fitness(measure_noise(machine), found)
+    except Refusal as refusal:
+        return judge_fitness(None, found, str(refusal))
+    except KeyboardInterrupt:
+        warn("stopped during the noise test; octant doctor --static omits it")
+        raise

@@ -32,6 +32,9 @@ def short_lived(inside: Path | None) -> Iterator[Path]:
             name = stack.enter_context(tempfile.TemporaryDirectory(dir=inside, prefix=PREFIX if inside else None))
             descriptor = files.open_for_append(Path(name) / _LOCK)
         except OSError as error:
+            if inside is None:
+                why = error.strerror or error
+                raise Refusal(f"cannot create a temporary folder ({why}); set TMPDIR to a writable folder") from error
             raise Refusal(f"cannot write to {inside} ({error.strerror}); try --store DIR") from error
         stack.callback(os.close, descriptor)
         with contextlib.suppress(OSError):  # no locks here: the folder is never removed by others

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from octant import facts, registry, renamed, tile, untrusted, workloads
 from octant.analysis.program import declared_workload
@@ -72,6 +72,7 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
     """The file of a suite."""
 
     title: str
+    include: tuple[str, ...] = ()  # suites of Octant, whose requests are added to those of the file
     repeats: Repeats = LAUNCHES  # launches of requests in the table
     curve_repeats: Repeats = CURVE_LAUNCHES  # launches of curves
     answer: SuiteAnswer = SuiteAnswer()
@@ -79,6 +80,10 @@ class Suite(untrusted.InputTable, frozen=True, kw_only=True):
     requests: Annotated[tuple[SuiteRequest, ...], Meta(min_length=1, max_length=MAX_REQUESTS)]
 
     def __post_init__(self) -> None:
+        for name in self.include:
+            if name not in names():
+                raise ValueError(f"include: there is no suite {name!r}; {suggestion(name, names())}")
+            force_setattr(self, "requests", (*self.requests, *load(name).requests))
         check(self.tiles, self.answer, (request.title for request in self.requests))
 
 

@@ -6,6 +6,8 @@ parallel measurement then alternates between running and waiting.
 
 from octant.advice import Advice, Facts
 
+TESTED = True  # the noise test measures the effect
+
 
 def advise(facts: Facts) -> Advice | None:
     """Return advice if the quota is smaller than the number of usable hardware threads."""

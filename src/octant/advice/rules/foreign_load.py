@@ -6,6 +6,8 @@ which tolerate bursts, but not a core that is always busy.
 
 from octant.advice import Advice, Facts
 
+TESTED = True  # the noise test measures the effect
+
 
 def advise(facts: Facts) -> Advice | None:
     """Return advice if other processes together used more than a tenth of a core while they were observed."""

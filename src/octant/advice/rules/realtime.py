@@ -6,6 +6,8 @@ to the share in `/proc/sys/kernel/sched_rt_runtime_us` (95 % by default).
 
 from octant.advice import Advice, Facts
 
+TESTED = True  # the noise test measures the effect
+
 
 def advise(facts: Facts) -> Advice | None:
     """Return advice if a process with a real-time policy used more than 2 % of a core while it was observed."""

@@ -6,6 +6,8 @@ Octant marks samples during which stolen time increased.
 
 from octant.advice import Advice, Facts
 
+TESTED = True  # the noise test measures the effect
+
 
 def advise(facts: Facts) -> Advice | None:
     """Return advice if stolen time exceeds 0.5 % of CPU time since boot."""

@@ -6,6 +6,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from octant.advice.fitness import MachineVerdict
 from octant.analysis.figures import Figure
 from octant.report import claims
 from octant.stats.grades import GradeName
@@ -90,6 +91,25 @@ class Reliability:
     def word(self) -> str:
         """The grade as the glossary names it, printed after "Reliability:"."""
         return "wrong result" if self.grade == "wrong" else self.grade
+
+
+@dataclass(frozen=True)
+class FitnessLine:
+    """The line about the machine of a run with a noise test."""
+
+    verdict: MachineVerdict
+    text: str  # the first reason as a sentence, and the number of others; "": none
+
+    @property
+    def label(self) -> str:
+        """`Machine: not fit for benchmarking`."""
+        return f"Machine: {self.verdict.replace('fit', 'fit for benchmarking', 1)}"
+
+    @property
+    def grade(self) -> GradeName:
+        """The grade whose colour and sign views use."""
+        grades: dict[MachineVerdict, GradeName] = {"fit": "reliable", "fit with reservations": "limited"}
+        return grades.get(self.verdict, "not measurable")
 
 
 def launch_strip(figure: Figure) -> Strip | None:

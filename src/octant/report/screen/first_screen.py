@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from octant import units
 from octant.advice.findings import Review, RunFinding, first_of, review
+from octant.advice.fitness import fitness_of_run
 from octant.analysis.summary import Summary
 from octant.machine import Machine
 from octant.report import claims
 from octant.report.charts.picture import Picture
-from octant.report.screen.answer import Reliability, Tile
+from octant.report.screen.answer import FitnessLine, Reliability, Tile
 from octant.report.screen.reliability import reliability
 from octant.report.screen.sections import Section
 from octant.report.screen.tiles import answer_text, tiles
@@ -31,6 +32,7 @@ class FirstScreen:
     findings: tuple[RunFinding, ...] = ()  # what to do first; the first `shown` need no opening
     passed: tuple[str, ...] = ()  # checks of rules that passed
     absent: tuple[str, ...] = ()  # workloads and rules that are missing in this installation, and the consequence
+    fitness: FitnessLine | None = None  # `None`: the run has no noise test
     identity: tuple[str, ...] = ()  # machine with its name; command, period and run
     incomplete: str = ""  # how many launches are left, and the command that measures them
 
@@ -70,9 +72,21 @@ def first_screen(summary: Summary) -> FirstScreen:
         found.findings,
         found.passed,
         absent=(*absent_workloads(summary), *rules),
+        fitness=fitness_line(summary),
         identity=(f"{run.machine.name}: {about}", f"{run.title} · {period_text(run)} · run {run.id}"),
         incomplete="" if run.complete else f"incomplete: {left} left, {resume_line(run)}",
     )
+
+
+def fitness_line(summary: Summary) -> FitnessLine | None:
+    """Return the line about the machine; `None` if the run has no noise test."""
+    fitness = fitness_of_run(summary)
+    if fitness is None:
+        return None
+    more = units.counted(len(fitness.reasons) - 1, "more reason")
+    texts = [f"{units.capital(reason.text)}." for reason in fitness.reasons[:1]]
+    texts += [f"{units.capital(more)}: octant doctor."] * (len(fitness.reasons) > 1)
+    return FitnessLine(fitness.verdict, " ".join(texts))
 
 
 def absent_workloads(*summaries: Summary) -> list[str]:

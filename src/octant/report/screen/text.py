@@ -11,7 +11,7 @@ from rich.text import Text
 from octant.advice.findings import RunFinding
 from octant.report.claims import NARROW
 from octant.report.plain import clean
-from octant.report.screen.answer import Tile
+from octant.report.screen.answer import FitnessLine, Tile
 from octant.report.screen.first_screen import FirstScreen
 from octant.report.sentences import Sentences
 from octant.report.terminal import table_lines
@@ -46,12 +46,22 @@ def screen_lines(first: FirstScreen, run: str, width: int, notes: bool = False) 
     label = f"Reliability: {first.reliability.word}."
     reliability = wrapped(f"{label} {first.reliability.text}", width)
     reliability[0].stylize(STYLES[first.reliability.grade] or "green", 0, len(label))
-    found += [*wrapped(first.answer, width, "bold"), *reliability, Text(), *_tile_lines(first.tiles, width)]
+    found += [*wrapped(first.answer, width, "bold"), *reliability, *_fitness_lines(first.fitness, width), Text()]
+    found += _tile_lines(first.tiles, width)
     if notes:
         found += _caveat_lines(first, width)
     elif marks := {sign: tile.grade for tile in first.tiles if (sign := _sign(tile))}:
         found += [Text(), *wrapped(_TEXTS.line("caveats", list(marks.items()), run), width, "dim")]
     return [*found, *_to_do(first, width)]
+
+
+def _fitness_lines(fitness: FitnessLine | None, width: int) -> list[Text]:
+    """Return the verdict on the machine with its first reason."""
+    if fitness is None:
+        return []
+    lines = wrapped(f"{fitness.label}. {fitness.text}", width)
+    lines[0].stylize(STYLES[fitness.grade] or "green", 0, len(fitness.label) + 1)
+    return lines
 
 
 def _tile_lines(tiles: Sequence[Tile], width: int) -> list[Text]:
