@@ -38,7 +38,7 @@ DRIFT = 0.5
 CORRELATED, LEAST_FOR_CORRELATION = 0.2, 60
 """Lag-1 autocorrelation of sessions above which no error rate is claimed, and sessions that are needed to see it."""
 SELECTED = 3.0
-"""Divisor of the level of the test between sessions: the sessions before a step are those that suggested it."""
+"""Divisor of the level of the test between sessions, because the sessions before a step are those that suggested it."""
 _EXACT = 60  # values of both sides up to which the Mann-Whitney distribution is computed exactly
 _NORMAL = NormalDist()
 
@@ -163,7 +163,7 @@ class Replay:
         self.sessions.append(session)
         if self.suspected and len(session.launches) >= LEAST_FRESH:
             number = len(self.steps) + len(self.rejected) + 1
-            found = _confirm(self.sessions, self._level, place, LEVEL / (number * (number + 1)))
+            found = _confirm(self.sessions, self._level, place, number)
             if found:
                 self.steps.append(found)
                 self._level = _Level(found.first, sorted(one.value for one in self.sessions[found.first : place]))
@@ -205,8 +205,14 @@ def _correlation(within: Sequence[float]) -> float:
     return neighbour_correlation(np.asarray([*within])) if any(within) else 0.0
 
 
-def _confirm(sessions: Sequence[Session], level: _Level, place: int, alpha: float) -> Step | None:
-    """Return the step if the launches of a fresh session confirm it at this level."""
+def _confirm(sessions: Sequence[Session], level: _Level, place: int, number: int) -> Step | None:
+    """Return the step if the launches of a fresh session confirm it.
+
+    Args:
+        place: index of that session.
+        number: of the confirmation in this history, from 1.
+    """
+    alpha = LEVEL / (number * (number + 1))
     past, fresh, sign = sessions[level.start : place], sessions[place], 1 if level.suspected == "faster" else -1
     values = [sign * one.value for one in past]
     launches = [sign * launch for one in past for launch in one.launches]
@@ -214,7 +220,7 @@ def _confirm(sessions: Sequence[Session], level: _Level, place: int, alpha: floa
     at = change_point([one.value for one in past])
     beyond = session_p(values[:at], values[at:], sign * fresh.value)
     as_large = sum(value >= sign * fresh.value for value in values[:at])
-    if p > alpha or beyond > alpha / SELECTED or as_large > alpha * at or level.suspected is None:
+    if p > alpha or beyond > alpha / (SELECTED * number) or as_large > alpha * at or level.suspected is None:
         return None
     return Step(level.start + at, place, level.suspected, p, alpha, Shift(None, 0.0, None))
 
