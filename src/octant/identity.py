@@ -69,6 +69,11 @@ class Identity:
         return *self.same_quantity, self.means
 
     @property
+    def same_series(self) -> tuple[Hashable, ...]:
+        """The configuration as requested, over time: the cell, placement and settings, with any build and library."""
+        return *self.cell, self.placement, self.settings, self.profile
+
+    @property
     def same_program(self) -> tuple[Hashable, ...]:
         """The started program: the cell, placement, settings, build and library, and whether it was profiled."""
         return *self.cell, self.placement, self.settings, self.library, self.build, self.profile

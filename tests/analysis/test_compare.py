@@ -11,7 +11,7 @@ from fake_run import STARTED, WORKLOADS, fake_run, machine
 from fake_summary import fake_summary
 from octant import stats
 from octant.analysis.compare import Comparison, Comparisons, compare
-from octant.analysis.matching import share_figures
+from octant.analysis.matching import common_figures
 from octant.analysis.summary import summarise
 from octant.metric import Metric, Value, groups, ranks, result, seconds, steps
 from octant.record import Buffer, Point, Process, RankResources, Result, Samples, Work
@@ -364,11 +364,11 @@ def test_figures_of_other_ranks_or_threads_are_named_with_the_option_that_makes_
 def test_runs_share_figures_where_a_cell_of_the_table_is_in_both() -> None:
     noise = changed_workloads(fake_run(), {"node/noise"})
     others = changed_workloads(fake_run(), {"node/stream", "mpi/p2p"})
-    assert share_figures(noise, fake_run())
-    assert share_figures(fake_run(), noise)
-    assert not share_figures(noise, others)
-    assert not share_figures(others, noise)
-    assert not share_figures(noise, with_knobs(noise, quantum="200us"))
+    assert common_figures(noise, fake_run())
+    assert common_figures(fake_run(), noise)
+    assert not common_figures(noise, others)
+    assert not common_figures(others, noise)
+    assert not common_figures(noise, with_knobs(noise, quantum="200us"))
 
 
 def changed_workloads(run: StoredRun, kept: set[str]) -> StoredRun:

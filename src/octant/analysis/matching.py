@@ -52,7 +52,7 @@ def matched(
     shown = [_shown_figures(side, curves) for side in (before, after)]
     if before.run.imported or after.run.imported:
         shown = [_with_metrics_of(before, *shown), _with_metrics_of(after, *reversed(shown))]
-    identities = _without_new_knobs([row.identity for side in shown for row in side], defaults)
+    identities = without_new_knobs([row.identity for side in shown for row in side], defaults)
     turned = are_interleaved(before.run, after.run)
     runs = [*[before.run] * len(shown[0]), *[after.run] * len(shown[1])]
     rows = [
@@ -72,18 +72,18 @@ def matched(
     ]
 
 
-def share_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> bool:
-    """Return whether two runs have a figure in common, as `compare` matches them."""
+def common_figures(run: StoredRun, other: StoredRun, defaults: Defaults = lambda _workload: {}) -> int:
+    """Return how many figures two runs have in common, as `compare` matches them."""
     points = [[point for point in one.points if _is_shown(one, point)] for one in (run, other)]
     if are_interleaved(run, other):
         cells = [{_couple(one, point) for point in side} for one, side in zip((run, other), points, strict=True)]
-        if (cells[0] & cells[1]) - {None}:
-            return True
+        if coupled := (cells[0] & cells[1]) - {None}:
+            return len(coupled)
     common = {point.workload for point in points[0]} & {point.workload for point in points[1]}
     sides = [list(dict.fromkeys(identity_of(point) for point in side if point.workload in common)) for side in points]
-    identities = _without_new_knobs([*sides[0], *sides[1]], defaults)
+    identities = without_new_knobs([*sides[0], *sides[1]], defaults)
     rows = [list(map(_Row, identities[: len(sides[0])])), list(map(_Row, identities[len(sides[0]) :]))]
-    return any(_pairs(rows[0], rows[1], [way]) for way in _ways(run, other))
+    return len(_pairs(rows[0], rows[1], _ways(run, other)))
 
 
 def are_interleaved(run: StoredRun, other: StoredRun) -> bool:
@@ -131,7 +131,7 @@ def _with_metrics_of(summary: Summary, own: Sequence[Figure], others: Sequence[F
     return found
 
 
-def _without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> list[Identity]:
+def without_new_knobs(identities: Sequence[Identity], defaults: Defaults) -> list[Identity]:
     """Return the identities without knobs that only some of a workload have, if these have their default."""
     known: dict[str, list[frozenset[str]]] = {}
     for one in identities:

@@ -108,6 +108,11 @@ _OF_COMMANDS = {
             "measure two programs in paired rounds: here with base pages and huge pages",
         ),
     ),
+    "history": (
+        Example("octant history", "list the figures that were measured several times"),
+        Example("octant history triad bytes=1GiB", "one figure over time, and whether it has a step"),
+        Example("octant history Memory --confirm", "measure again to confirm a possible step"),
+    ),
     "export": (
         Example("octant export", "one CSV row per metric of every figure"),
         Example("octant export last --samples -o samples.csv", "one row per sample"),

@@ -23,9 +23,9 @@ MAX_NAMED = 20
 def find_run(store: Path | None, name: str) -> StoredRun:
     """Find a run by its id, a unique prefix of its id, its folder, `last` or `previous`.
 
-    `last` is the newest run that can be read. `previous` is the newest run before it that has a common figure and is of
-    the same machine or imported (or `last` is imported). The chosen run and damaged lines are reported on standard
-    error.
+    `last` is the newest run that can be read. `previous` is the last run of the same kind before it
+    (`analysis.previous`), of the same machine or imported (or `last` is imported). The chosen run and damaged lines are
+    reported on standard error.
 
     Raises:
         Refusal: no run or several runs match, or the run cannot be read.
@@ -47,14 +47,15 @@ def _last(where: Store) -> StoredRun:
 
 
 def _previous(where: Store) -> StoredRun:
-    from octant.analysis.matching import share_figures
+    from octant.analysis.previous import previous_run
     from octant.build.describe import default_knobs
+    from octant.units import counted
 
     last = where.newest()[0]
-    for run in where.runs_like(last, imported=True):
-        if run.id < last.id and share_figures(last, run, default_knobs):
-            typer.echo(f"octant: previous is {run.id} ({run.title})", err=True)
-            return run
+    if found := previous_run(last, where.runs_like(last, imported=True), default_knobs):
+        common = counted(found.common, "common figure")
+        typer.echo(f"octant: previous is {found.run.id} ({found.run.title}): {found.why}, {common}", err=True)
+        return found.run
     why = f"no earlier run of this machine, and no imported run, has a figure in common with {last.id}"
     raise Refusal(f"cannot find the previous run ({why}); name a run (see octant runs)")
 

@@ -190,6 +190,20 @@ def check_repeatable(
         Refusal: the machine, a setting or the build of a kernel differs, the run contains a command line, an unknown
             setting, or a host or file that is not permitted, or the placement does not fit.
     """
+    if why := find_obstacle(run, requests, machine, allowed):
+        raise Refusal(
+            f"cannot measure {name} again ({run.id}: {why}); "
+            "omit --rounds and --gate to compare the stored results, or measure a new run"
+        )
+
+
+def find_obstacle(run: StoredRun, requests: Sequence[Request], machine: Machine, allowed: Collection[str] = ()) -> str:
+    """Return why launches of these requests would not have the conditions of the stored run; "": they would.
+
+    Args:
+        machine: this machine in its present state.
+        allowed: hosts and files of the run that are permitted.
+    """
     why = "it was imported, not measured with Octant" if run.imported else ""
     why = why or _other_surroundings(run, machine) or _other_builds(run, requests)
     try:
@@ -200,11 +214,7 @@ def check_repeatable(
                 check_startable(request, machine)
     except Refusal as refusal:
         why = str(refusal)
-    if why:
-        raise Refusal(
-            f"cannot measure {name} again ({run.id}: {why}); "
-            "omit --rounds and --gate to compare the stored results, or measure a new run"
-        )
+    return why
 
 
 def _other_surroundings(run: StoredRun, machine: Machine) -> str:

@@ -31,6 +31,13 @@ def resume_line(run: StoredRun) -> str:
     return shell_text([*line, *knobs, *subject_words(request.subject, started=True), "--", *request.subject.command])
 
 
+def run_line(request: Request) -> str:
+    """Return the command line that measures the program of a request in a new run, quoted for a shell."""
+    knobs = [f"{name}={value}" for name, value in request.knobs.items()]
+    words = [*knobs, *shape_words(request), *subject_words(request.subject, started=True)]
+    return shell_text(["octant", "run", *words, "--", *request.subject.command])
+
+
 def _file_of(run: StoredRun) -> str:
     """Return the stored name of the study or suite file of a run; "": there was none."""
     if run.study:
