@@ -420,9 +420,9 @@ void bind_network(nb::module_& m) {
             "sweep",
             [](Network const& n, Traffic const& traffic, UnitCost const& shape, std::vector<LinkId> const& links,
                double left) {
-                std::vector<std::tuple<LinkId, double, int>> rows;
+                std::vector<std::tuple<LinkId, double, int, double>> rows;
                 for (auto const& f : sweep_failures(n.topology(), n.choice(), traffic, shape, links, left)) {
-                    rows.emplace_back(f.link, f.rounds_per_s, f.link_class);
+                    rows.emplace_back(f.link, f.rounds_per_s, f.link_class, f.stalled);
                 }
                 return rows;
             },

@@ -153,7 +153,7 @@ RoutingChoice choice(Reader& in, unsigned kind) {
         {"dimension-ordered", "valiant"}, {"ecmp"},
     };
     auto const& known = names[in.byte() < 250 ? kind : in.below(6)];
-    static constexpr std::array policies{"stall", "recompute", "twin", "spread", "none"};
+    static constexpr std::array policies{"stall", "recompute", "twin", "spread", "detour", "detour", "none"};
     RoutingChoice result{known[in.below(static_cast<unsigned>(known.size()))],
                          policies[in.byte() < 160 ? 0 : in.below(policies.size())],
                          {},

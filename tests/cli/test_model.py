@@ -126,12 +126,14 @@ def test_what_nothing_limits_and_what_has_no_route_are_answers() -> None:
     assert "shift: no limit per flow" in run(*words)
     assert "64 of 64 flows are within a node" in run(*words)
     assert answer(*words)["rate_per_s"] is None
-    cut = run("fail", "dragonfly-example", "-c", "global", "--random", "5", "--trials", "3")
-    assert "disconnected: 3 of 3 trials\n" in cut
-    assert "--policy recompute" in cut
-    assert "--policy recompute" in run("fail", "bgp", "-c", "link", "--policy", "stall", "-t", "shift")
-    healed = run("fail", "dragonfly-example", "-c", "global", "--random", "5", "--trials", "3", "--policy", "recompute")
-    assert "disconnected" not in healed
+    random = ("fail", "dragonfly-example", "-c", "global", "--random", "5", "--trials", "3")
+    cut = run(*random, "--policy", "stall")
+    assert "without a route       some traffic in 3 of 3 trials" in cut
+    assert "--policy detour" in cut
+    assert "--policy detour" in run("fail", "bgp", "-c", "link", "--policy", "stall", "-t", "shift")
+    for policy in ("detour", "recompute"):
+        assert "without a route" not in run(*random, "--policy", policy)
+    assert "detour, because traffic would have no route with stall" in run(*random)
     assert "path never removed" in run("recover", "bgp", "-c", "link", "--megabytes", "0.1", "--timeout", "0s")
     assert "no packet is lost" in run("recover", "bgp", "-c", "link", "--megabytes", "0.001", "--fails", "1s")
 
@@ -173,7 +175,7 @@ def test_points_of_a_file_calibrate(tmp_path: Path) -> None:
     [
         (("scale", "power776"), "power775"),
         (("scale", "bgp", "--routing", "magic"), "no such routing"),
-        (("fail", "bgp", "-c", "link", "--policy", "magic"), "try one of stall, twin, spread, recompute"),
+        (("fail", "bgp", "-c", "link", "--policy", "magic"), "try one of stall, twin, spread, detour, recompute"),
         (("app", "bgp"), "--compute 1.2ms"),
         (("app", "bgp", "--compute", "1ms", "--halo", "4d:8"), "does not begin with 2d: or 3d:"),
         (("scale", "power775", "--sizes", "0"), "1:64:8"),

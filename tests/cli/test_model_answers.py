@@ -59,7 +59,7 @@ def questions(draw: st.DrawFn) -> list[str]:
     number = draw(st.sampled_from([0, 1, 2, 3, 8, 64, 2**31 - 1]))
     at, parameter = ["-n", size], ["-p", str(number)]
     few = ["--sizes", size, *draw(st.sampled_from([[], ["--job", "1"], ["--job", "0:1"], ["--job", "1,0"]]))]
-    policy = draw(st.sampled_from([[], ["--policy", "spread"], ["--policy", "recompute"]]))
+    policy = draw(st.sampled_from([[], ["--policy", "spread"], ["--policy", "detour"], ["--policy", "recompute"]]))
     solver = ["--solver", draw(st.sampled_from(SOLVERS)), *draw(st.sampled_from([[], ["--bytes", "5kB"]]))]
     return draw(
         st.sampled_from(

@@ -163,11 +163,11 @@ def test_degraded_lanes_take_their_part() -> None:
 def test_random_sets_of_failures_are_worse_the_more_fail() -> None:
     machine = load("power775").at_size(4)
     pattern = make(machine, "ptrans")
-    medians = [random_failures(machine, pattern, "D", k, 15).quantiles_per_s[0.5] for k in (0, 2, 12)]
+    medians = [random_failures(machine, pattern, "D", k, 15).quantiles_per_s["median"] for k in (0, 2, 12)]
     assert medians[0] == pytest.approx(8.4e9)
     assert medians == sorted(medians, reverse=True)
-    some = random_failures(machine, pattern, "D", 12, 15).quantiles_per_s[0.0]
-    assert some < random_failures(machine, pattern, "D", 1, 15).quantiles_per_s[0.0]
+    some = random_failures(machine, pattern, "D", 12, 15).quantiles_per_s["minimum"]
+    assert some < random_failures(machine, pattern, "D", 1, 15).quantiles_per_s["minimum"]
     all_links = 4 * 3 * 8
     halved = random_failures(machine, pattern, "D", all_links, 2, left=0.5)
     assert halved.quantiles_per_s == pytest.approx(dict.fromkeys(halved.quantiles_per_s, 4.2e9))

@@ -98,7 +98,7 @@ def test_a_bracket_of_too_many_flows_names_commands_that_answer() -> None:
             r"cannot route 'random-minmal' on a torus network .*; did you mean random-minimal\?",
         ),
         ("x", "stall", "; try one of dimension-ordered, random-minimal, valiant$"),
-        ("valiant", "twin", "policy 'twin' to a torus network .*; try one of stall, recompute$"),
+        ("valiant", "twin", "policy 'twin' to a torus network .*; try one of stall, detour, recompute$"),
     ],
 )
 def test_an_unsupported_routing_or_policy_is_refused_with_a_suggestion(routing: str, policy: str, why: str) -> None:

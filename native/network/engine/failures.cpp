@@ -106,11 +106,13 @@ class Sweep {
         if (back >= 0) gather(back);
         std::sort(affected_.begin(), affected_.end());
         affected_.erase(std::unique(affected_.begin(), affected_.end()), affected_.end());
+        double stalled = 0;
         for (std::uint32_t const f : affected_) {
             patch(*whole_, f, -flows_.units[f]);
-            patch(*broken_, f, flows_.units[f]);
+            stalled += flows_.units[f] * std::min(1.0, patch(*broken_, f, flows_.units[f]));
         }
-        Failure const failure = changes_->tightest(link, back, left);
+        Failure failure = changes_->tightest(link, back, left);
+        failure.stalled = stalled;
         set(1.0);
         return failure;
     }
@@ -121,11 +123,16 @@ class Sweep {
         auto const end = users_.flow.begin() + static_cast<std::ptrdiff_t>(users_.first[at(link) + 1]);
         affected_.insert(affected_.end(), begin, end);
     }
-    // Adds a flow's shares to the changes.
-    void patch(Routing const& routing, std::uint32_t f, double units) {
+    // Adds a flow's shares to the changes; returns the part of it on links that are down.
+    double patch(Routing const& routing, std::uint32_t f, double units) {
+        double down = 0;
         shares_.clear();
         routing.shares(flows_.from[f], flows_.to[f], shares_);
-        for (auto const& share : shares_) changes_->add(share.link, units * share.part);
+        for (auto const& share : shares_) {
+            changes_->add(share.link, units * share.part);
+            if (!health_.up(share.link)) down += share.part;
+        }
+        return down;
     }
 
     Topology const& topology_;
@@ -167,7 +174,14 @@ class SweepOfSums {
             add_depending(*broken_, link, back, 1);
             set(link, back, 1);
         }
-        return changes_->tightest(link, back, left_);
+        double stalled = 0;
+        for (LinkId const down : {link, back}) {
+            double const load = left_ > 0 || down < 0 ? 0.0 : changes_->load(down);
+            if (load > 1e-12) stalled += load;  // not a residue of cancellation
+        }
+        Failure failure = changes_->tightest(link, back, left_);
+        failure.stalled = stalled;
+        return failure;
     }
 
   private:

@@ -22,6 +22,7 @@ class LoadChanges {
         touch(link);
         changed_[at(link)] += units;
     }
+    [[nodiscard]] double load(LinkId link) const { return whole_.loads[at(link)] + changed_[at(link)]; }
     // The bottleneck if `link` (and `back`, unless -1) keep `left` of their capacity; discards the changes.
     [[nodiscard]] Failure tightest(LinkId link, LinkId back, double left);
 

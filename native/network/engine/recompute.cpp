@@ -165,7 +165,7 @@ std::vector<Failure> sweep_recomputed(Topology const& topology, Traffic const& t
                     dead += detours.around(gone, healthy.targets()[k], healthy.hops(k), healthy.passing(k));
             }
             result[i] = changes.tightest(links[i], backs[i], left);
-            if (dead > 1e-12 * healthy.total()) result[i] = {links[i], 0, topology.class_of(links[i])};
+            if (dead > 1e-12 * healthy.total()) result[i] = {links[i], 0, topology.class_of(links[i]), dead};
             work.try_advance();
         }
     }

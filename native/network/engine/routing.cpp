@@ -1,6 +1,7 @@
 #include "engine/routing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace octant::network {
@@ -14,10 +15,11 @@ void refuse_routing(std::string_view topology, RoutingChoice const& choice,
 
 void require_policy(RoutingChoice const& choice, std::string_view topology,
                     std::vector<std::string_view> const& known) {
-    if (choice.policy == "recompute") return;  // served by shortest_paths, whatever the topology
+    static constexpr std::array<std::string_view, 2> everywhere{"detour", "recompute"};
+    if (std::ranges::count(everywhere, choice.policy) > 0) return;
     if (std::find(known.begin(), known.end(), choice.policy) != known.end()) return;
     auto list = known;
-    list.push_back("recompute");
+    list.insert(list.end(), everywhere.begin(), everywhere.end());
     throw UnknownWord("cannot apply failover policy '" + choice.policy + "' to a " + std::string(topology) +
                           " network (it has no such policy)",
                       choice.policy, list);

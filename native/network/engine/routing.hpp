@@ -137,5 +137,7 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 
 // Routes that follow shortest paths of the surviving links, equally over equals; serves every topology.
 [[nodiscard]] std::unique_ptr<Routing> shortest_paths(Topology const& topology, Health const& health);
+// Those of the whole network; a pair whose paths are broken takes the shortest ones of the surviving links.
+[[nodiscard]] std::unique_ptr<Routing> shortest_paths_with_detours(Topology const& topology, Health const& health);
 
 }  // namespace octant::network

@@ -64,8 +64,9 @@ struct Recovery {
 // The effect of single failures, each cable (both directions) at a time; loads are patched, not recomputed.
 struct Failure {
     LinkId link;
-    double rounds_per_s;  // 0: some traffic has no route left
-    int link_class;       // of the bottleneck then
+    double rounds_per_s;   // 0: some traffic has no route left
+    int link_class;        // of the bottleneck then
+    double stalled = 0.0;  // units of a round that have no route left
 };
 [[nodiscard]] std::vector<Failure> sweep_failures(Topology const& topology, RoutingChoice const& choice,
                                                   Traffic const& traffic, UnitCost const& shape,

@@ -79,7 +79,8 @@ class SymmetricNetwork {
     Failure fail(LinkId link, LinkId back) const {
         KindsOfLinks const links(topology_, *topology_.kinds(active_, link));
         std::vector<double> change(links.first.size(), 0.0);
-        if (left_ == 0 && detour(link, back, links, change)) return {link, 0, topology_.class_of(link)};
+        double const dead = left_ == 0 ? detour(link, back, links, change) : 0;
+        if (dead > 1e-12 * static_cast<double>(active_.size())) return {link, 0, topology_.class_of(link), dead};
         Failure worst{link, unlimited, -1};
         auto const weigh = [&](LinkId one, double load) {
             if (load <= 1e-12 * std::max(1.0, loads_[at(one)])) return;
@@ -94,8 +95,8 @@ class SymmetricNetwork {
     }
 
   private:
-    // True where some traffic has no way left.
-    bool detour(LinkId link, LinkId back, KindsOfLinks const& links, std::vector<double>& change) const {
+    // Returns the units that have no way left.
+    double detour(LinkId link, LinkId back, KindsOfLinks const& links, std::vector<double>& change) const {
         double images = 0, dead = 0;
         Detours detours(topology_, fabric_,
                         [&](LinkId changed, double units) { change[links.of(changed)] += units * images; });
@@ -108,9 +109,9 @@ class SymmetricNetwork {
                 if (one == link || one == back) used.push_back(one);
             });
             for (LinkId const gone : used)
-                dead += detours.around(gone, target, destination.hops(), destination.passing());
+                dead += images * detours.around(gone, target, destination.hops(), destination.passing());
         }
-        return dead > 1e-12 * static_cast<double>(active_.size());
+        return dead;
     }
 
     Topology const& topology_;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "routing/detoured.hpp"
+#include "routing/group_detours.hpp"
+
 namespace octant::network {
 
 namespace {
@@ -147,9 +150,11 @@ class Minimal final : public RoutingOf<Minimal> {
 
 class Valiant final : public RoutingOf<Valiant> {
   public:
-    Valiant(Dragonfly const& net, Gangs gangs) : RoutingOf(net), net_(net), gangs_(gangs), minimal_(net, gangs) {}
+    Valiant(Dragonfly const& net, Gangs gangs, Intermediates intermediates)
+        : RoutingOf(net), net_(net), gangs_(gangs), minimal_(net, gangs), intermediates_(intermediates) {}
 
     bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
+        if (!intermediates_.all()) return false;
         int const others = net_.shape().groups - 2;
         if (others < 1) return minimal_.add_uniform(all, loads);
         Weights const weights(net_, all);
@@ -170,15 +175,8 @@ class Valiant final : public RoutingOf<Valiant> {
         int const h = net_.group_of(to);
         int const others = net_.shape().groups - 2;
         if (g == h || others < 1) return minimal_.leg(from, to, 1.0, sink);
-        double const each = 1.0 / others;
-        for (int middle = 0; middle < net_.shape().groups; ++middle) {
-            if (middle == g || middle == h) continue;
-            gangs_.each(g, middle, [&](int k, double part) {
-                minimal_.hop(from, net_.gateway(g, middle, k), part * each, sink);
-                sink(net_.global_link_of(g, middle, k), part * each);
-                minimal_.leg(net_.gateway(middle, g, k), to, part * each, sink);
-            });
-        }
+        intermediates_.each(others, third(g, h), routes(from, to),
+                            [&](int middle, double part) { over(from, middle, to, part, sink); });
     }
     template <class Sink>
     void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
@@ -188,9 +186,7 @@ class Valiant final : public RoutingOf<Valiant> {
         int const h = net_.group_of(to);
         int const others = net_.shape().groups - 2;
         if (g == h || others < 1) return minimal_.walk_leg(from, to, draw, sink);
-        int middle = static_cast<int>(mix(draw) % static_cast<std::uint64_t>(others));
-        if (middle >= std::min(g, h)) ++middle;
-        if (middle >= std::max(g, h)) ++middle;
+        int const middle = intermediates_.choose(others, third(g, h), routes(from, to), mix(draw));
         int const k = gangs_.choose(g, middle, mix(draw + 1));
         int const landed = net_.gateway(middle, g, k);
         minimal_.walk_leg(from, net_.gateway(g, middle, k), draw, sink);
@@ -199,6 +195,25 @@ class Valiant final : public RoutingOf<Valiant> {
     }
 
   private:
+    template <class Sink>
+    void over(int from, int middle, int to, double each, Sink&& sink) const {
+        int const g = net_.group_of(from);
+        gangs_.each(g, middle, [&](int k, double part) {
+            minimal_.hop(from, net_.gateway(g, middle, k), part * each, sink);
+            sink(net_.global_link_of(g, middle, k), part * each);
+            minimal_.leg(net_.gateway(middle, g, k), to, part * each, sink);
+        });
+    }
+    // The groups other than two, by number.
+    [[nodiscard]] static auto third(int g, int h) {
+        return [low = std::min(g, h), high = std::max(g, h)](int i) {
+            int const above_low = i + (i >= low ? 1 : 0);
+            return above_low + (above_low >= high ? 1 : 0);
+        };
+    }
+    [[nodiscard]] auto routes(int from, int to) const {
+        return [this, from, to](int middle, auto&& sink) { over(from, middle, to, 1.0, sink); };
+    }
     // Traffic that group g sends to each intermediate group.
     template <class Sink>
     void send_out(int g, Weights const& weights, double units, Sink&& sink) const {
@@ -246,15 +261,43 @@ class Valiant final : public RoutingOf<Valiant> {
     Dragonfly const& net_;
     Gangs gangs_;
     Minimal minimal_;
+    Intermediates intermediates_;
+};
+
+// The network as `GroupDetours` sees it.
+class DragonflyGroups {
+  public:
+    explicit DragonflyGroups(Dragonfly const& net) : net_(net) {}
+    [[nodiscard]] int groups() const { return net_.shape().groups; }
+    [[nodiscard]] int routers() const { return net_.shape().routers; }
+    [[nodiscard]] Node nodes_of_router() const { return net_.shape().nodes; }
+    [[nodiscard]] int router_of(Node node) const { return net_.router_of(node); }
+    [[nodiscard]] int gang(int g, int h) const { return net_.gang(g, h); }
+    [[nodiscard]] LinkId global_link(int g, int h, int k) const { return net_.global_link_of(g, h, k); }
+    [[nodiscard]] int gateway(int g, int h, int k) const { return net_.gateway(g, h, k); }
+    [[nodiscard]] LinkId local_link(int from, int to) const { return net_.group_link_of(from, to); }
+    [[nodiscard]] bool is_global(LinkId link) const { return net_.class_of(link) == Dragonfly::global_link; }
+    [[nodiscard]] std::pair<int, int> groups_of(LinkId link) const {
+        auto const [from, to] = net_.ends(link);
+        return {net_.group_of(from - net_.nodes()), net_.group_of(to - net_.nodes())};
+    }
+
+  private:
+    Dragonfly const& net_;
 };
 
 }  // namespace
 
 std::unique_ptr<Routing> route_dragonfly(Dragonfly const& net, RoutingChoice const& choice, Health const& health) {
     require_policy(choice, "dragonfly", {"stall", "spread"});
-    Gangs const gangs(net, choice.policy == "spread", health);
-    if (choice.name == "minimal") return std::make_unique<Minimal>(net, gangs);
-    if (choice.name == "valiant") return std::make_unique<Valiant>(net, gangs);
+    bool const detours = choice.policy == "detour";
+    Gangs const gangs(net, detours || choice.policy == "spread", health);
+    auto const chosen = [&]<class Ordinary>(std::unique_ptr<Ordinary> routing) -> std::unique_ptr<Routing> {
+        if (!detours) return routing;
+        return std::make_unique<Detoured<Ordinary, GroupDetours<DragonflyGroups>>>(net, health, std::move(routing));
+    };
+    if (choice.name == "minimal") return chosen(std::make_unique<Minimal>(net, gangs));
+    if (choice.name == "valiant") return chosen(std::make_unique<Valiant>(net, gangs, Intermediates(detours, health)));
     refuse_routing("dragonfly", choice, {"minimal", "valiant"});
 }
 

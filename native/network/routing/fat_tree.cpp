@@ -1,6 +1,8 @@
 // A route is a plane and a column of the top switches; the way down follows from them.
 #include "routing/fat_tree.hpp"
 
+#include "routing/detoured.hpp"
+
 namespace octant::network {
 
 namespace {
@@ -132,10 +134,15 @@ class UpDown final : public RoutingOf<UpDown> {
 
 std::unique_ptr<Routing> route_fat_tree(FatTree const& net, RoutingChoice const& choice, Health const& health) {
     require_policy(choice, "fat-tree", {"stall", "spread"});
-    bool const failover = choice.policy == "spread";
-    if (choice.name == "d-mod-k") return std::make_unique<UpDown>(net, Spread::by_destination, failover, health);
-    if (choice.name == "s-mod-k") return std::make_unique<UpDown>(net, Spread::by_source, failover, health);
-    if (choice.name == "ecmp") return std::make_unique<UpDown>(net, Spread::all, failover, health);
+    bool const detours = choice.policy == "detour";
+    auto const up_down = [&](Spread spread) -> std::unique_ptr<Routing> {
+        auto routing = std::make_unique<UpDown>(net, spread, detours || choice.policy == "spread", health);
+        if (!detours) return routing;
+        return std::make_unique<Detoured<UpDown, ShortestDetours>>(net, health, std::move(routing));
+    };
+    if (choice.name == "d-mod-k") return up_down(Spread::by_destination);
+    if (choice.name == "s-mod-k") return up_down(Spread::by_source);
+    if (choice.name == "ecmp") return up_down(Spread::all);
     refuse_routing("fat-tree", choice, {"d-mod-k", "s-mod-k", "ecmp"});
 }
 

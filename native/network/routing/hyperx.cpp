@@ -1,6 +1,9 @@
 // Dimension-ordered and Valiant routing on the HyperX.
 #include "routing/hyperx.hpp"
 
+#include <functional>
+
+#include "routing/detoured.hpp"
 #include "routing/lattice.hpp"
 
 namespace octant::network {
@@ -59,10 +62,12 @@ class DimensionOrdered final : public RoutingOf<DimensionOrdered> {
 
 class Valiant final : public RoutingOf<Valiant> {
   public:
-    Valiant(HyperX const& net, std::vector<int> order) : RoutingOf(net), net_(net), order_(std::move(order)) {}
+    Valiant(HyperX const& net, std::vector<int> order, Intermediates intermediates)
+        : RoutingOf(net), net_(net), order_(std::move(order)), intermediates_(intermediates) {}
 
     // A node's own share goes nowhere, so it sends (n - 1) / n; each leg's other end is any router.
     bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
+        if (!intermediates_.all()) return false;
         auto const weights = all.by(net_.nodes_of_router());
         std::vector<double> const anywhere(weights.size(), 1.0);
         double const each = (all.total() - 1) / all.total() / net_.routers();
@@ -73,32 +78,42 @@ class Valiant final : public RoutingOf<Valiant> {
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
-        double const each = 1.0 / net_.routers();
-        for (int middle = 0; middle < net_.routers(); ++middle) {
-            leg(net_, order_, net_.router_of(s), middle, each, sink);
-            leg(net_, order_, middle, net_.router_of(t), each, sink);
-        }
+        intermediates_.each(net_.routers(), std::identity(), routes(s, t),
+                            [&](int middle, double part) { over(s, middle, t, part, sink); });
     }
     template <class Sink>
     void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
-        int const middle = static_cast<int>(mix(draw) % static_cast<std::uint64_t>(net_.routers()));
-        auto const link = [&sink](LinkId id, double) { sink(id); };
-        leg(net_, order_, net_.router_of(s), middle, 1.0, link);
-        leg(net_, order_, middle, net_.router_of(t), 1.0, link);
+        int const middle = intermediates_.choose(net_.routers(), std::identity(), routes(s, t), mix(draw));
+        over(s, middle, t, 1.0, [&sink](LinkId id, double) { sink(id); });
     }
 
   private:
+    template <class Sink>
+    void over(Node s, int middle, Node t, double part, Sink&& sink) const {
+        leg(net_, order_, net_.router_of(s), middle, part, sink);
+        leg(net_, order_, middle, net_.router_of(t), part, sink);
+    }
+    [[nodiscard]] auto routes(Node s, Node t) const {
+        return [this, s, t](int middle, auto&& sink) { over(s, middle, t, 1.0, sink); };
+    }
+
     HyperX const& net_;
     std::vector<int> order_;
+    Intermediates intermediates_;
 };
 
 }  // namespace
 
-std::unique_ptr<Routing> route_hyperx(HyperX const& net, RoutingChoice const& choice) {
+std::unique_ptr<Routing> route_hyperx(HyperX const& net, RoutingChoice const& choice, Health const& health) {
     require_policy(choice, "hyperx", {"stall"});
     auto const order = dimension_order(choice, net.dimensions());
-    if (choice.name == "dimension-ordered") return std::make_unique<DimensionOrdered>(net, order);
-    if (choice.name == "valiant") return std::make_unique<Valiant>(net, order);
+    bool const detours = choice.policy == "detour";
+    auto const chosen = [&]<class Ordinary>(std::unique_ptr<Ordinary> routing) -> std::unique_ptr<Routing> {
+        if (!detours) return routing;
+        return std::make_unique<Detoured<Ordinary, ShortestDetours>>(net, health, std::move(routing));
+    };
+    if (choice.name == "dimension-ordered") return chosen(std::make_unique<DimensionOrdered>(net, order));
+    if (choice.name == "valiant") return chosen(std::make_unique<Valiant>(net, order, Intermediates(detours, health)));
     refuse_routing("hyperx", choice, {"dimension-ordered", "valiant"});
 }
 

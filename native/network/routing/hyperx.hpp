@@ -6,6 +6,7 @@
 
 namespace octant::network {
 
-[[nodiscard]] std::unique_ptr<Routing> route_hyperx(HyperX const& net, RoutingChoice const& choice);
+[[nodiscard]] std::unique_ptr<Routing> route_hyperx(HyperX const& net, RoutingChoice const& choice,
+                                                    Health const& health);
 
 }  // namespace octant::network

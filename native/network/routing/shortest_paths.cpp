@@ -4,7 +4,7 @@
 #include "engine/routing.hpp"
 #include "engine/symmetry.hpp"
 #include "engine/work.hpp"
-#include "routing/fabric.hpp"
+#include "routing/detoured.hpp"
 
 namespace octant::network {
 
@@ -138,6 +138,11 @@ class ShortestPaths final : public RoutingOf<ShortestPaths> {
 
 std::unique_ptr<Routing> shortest_paths(Topology const& topology, Health const& health) {
     return std::make_unique<ShortestPaths>(topology, health);
+}
+
+std::unique_ptr<Routing> shortest_paths_with_detours(Topology const& topology, Health const& health) {
+    return std::make_unique<Detoured<ShortestPaths, ShortestDetours>>(
+        topology, health, std::make_unique<ShortestPaths>(topology, Health{}));
 }
 
 }  // namespace octant::network

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "routing/detoured.hpp"
 #include "routing/torus_uniform.hpp"
 
 namespace octant::network {
@@ -145,11 +147,17 @@ class RandomMinimal final : public RoutingOf<RandomMinimal> {
 // To any node first, all equally likely, then on; each leg dimension by dimension.
 class ValiantTorus final : public RoutingOf<ValiantTorus> {
   public:
-    ValiantTorus(Torus const& net, std::vector<int> order, bool split_ties)
-        : RoutingOf(net), net_(net), order_(order), split_ties_(split_ties), legs_(net, std::move(order), split_ties) {}
+    ValiantTorus(Torus const& net, std::vector<int> order, bool split_ties, Intermediates intermediates)
+        : RoutingOf(net),
+          net_(net),
+          order_(order),
+          split_ties_(split_ties),
+          legs_(net, std::move(order), split_ties),
+          intermediates_(intermediates) {}
 
     // A node's own share goes nowhere, so it sends (n - 1) / n; each leg's other end is any node.
     bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
+        if (!intermediates_.all()) return false;
         std::vector<double> const anywhere(at(net_.nodes()), 1.0);
         double const each = (all.total() - 1) / all.total() / net_.nodes();
         add_dimension_ordered(net_, order_, split_ties_, all.by(1), anywhere, each, loads);
@@ -159,37 +167,50 @@ class ValiantTorus final : public RoutingOf<ValiantTorus> {
 
     template <class Sink>
     void visit(Node s, Node t, Sink&& sink) const {
-        double const each = 1.0 / net_.nodes();
-        auto const scaled = [&](LinkId link, double part) { sink(link, part * each); };
-        for (Node middle = 0; middle < net_.nodes(); ++middle) {
-            legs_.visit(s, middle, scaled);
-            legs_.visit(middle, t, scaled);
-        }
+        intermediates_.each(net_.nodes(), std::identity(), routes(s, t), [&](Node middle, double each) {
+            over(s, middle, t, [&](LinkId link, double part) { sink(link, part * each); });
+        });
     }
 
     template <class Sink>
     void walk(Node s, Node t, std::uint64_t draw, Sink&& sink) const {
-        Node const middle = static_cast<Node>(mix(draw) % static_cast<std::uint64_t>(net_.nodes()));
+        Node const middle = intermediates_.choose(net_.nodes(), std::identity(), routes(s, t), mix(draw));
         legs_.walk(s, middle, mix(draw + 1), sink);
         legs_.walk(middle, t, mix(draw + 2), sink);
     }
 
   private:
+    template <class Sink>
+    void over(Node s, Node middle, Node t, Sink&& sink) const {
+        legs_.visit(s, middle, sink);
+        legs_.visit(middle, t, sink);
+    }
+    [[nodiscard]] auto routes(Node s, Node t) const {
+        return [this, s, t](Node middle, auto&& sink) { over(s, middle, t, sink); };
+    }
+
     Torus const& net_;
     std::vector<int> order_;
     bool split_ties_;
     DimensionOrdered legs_;
+    Intermediates intermediates_;
 };
 
 }  // namespace
 
-std::unique_ptr<Routing> route_torus(Torus const& net, RoutingChoice const& choice) {
+std::unique_ptr<Routing> route_torus(Torus const& net, RoutingChoice const& choice, Health const& health) {
     require_policy(choice, "torus", {"stall"});
     auto const order = dimension_order(choice, net.dimensions());
     bool const split = choice.number("split_ties", 1) != 0;
-    if (choice.name == "dimension-ordered") return std::make_unique<DimensionOrdered>(net, order, split);
-    if (choice.name == "random-minimal") return std::make_unique<RandomMinimal>(net, split);
-    if (choice.name == "valiant") return std::make_unique<ValiantTorus>(net, order, split);
+    bool const detours = choice.policy == "detour";
+    auto const chosen = [&]<class Ordinary>(std::unique_ptr<Ordinary> routing) -> std::unique_ptr<Routing> {
+        if (!detours) return routing;
+        return std::make_unique<Detoured<Ordinary, ShortestDetours>>(net, health, std::move(routing));
+    };
+    if (choice.name == "dimension-ordered") return chosen(std::make_unique<DimensionOrdered>(net, order, split));
+    if (choice.name == "random-minimal") return chosen(std::make_unique<RandomMinimal>(net, split));
+    if (choice.name == "valiant")
+        return chosen(std::make_unique<ValiantTorus>(net, order, split, Intermediates(detours, health)));
     refuse_routing("torus", choice, {"dimension-ordered", "random-minimal", "valiant"});
 }
 

@@ -6,6 +6,6 @@
 
 namespace octant::network {
 
-[[nodiscard]] std::unique_ptr<Routing> route_torus(Torus const& net, RoutingChoice const& choice);
+[[nodiscard]] std::unique_ptr<Routing> route_torus(Torus const& net, RoutingChoice const& choice, Health const& health);
 
 }  // namespace octant::network

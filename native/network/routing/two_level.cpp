@@ -5,6 +5,9 @@
 
 #include "engine/network.hpp"
 
+#include "routing/detoured.hpp"
+#include "routing/group_detours.hpp"
+
 #include <array>
 #include <map>
 #include <span>
@@ -218,12 +221,13 @@ class Direct final : public RoutingOf<Direct> {
 // Over a third supernode, all of them round-robin. With `with_direct`, the direct route is one of the routes.
 class Indirect final : public RoutingOf<Indirect> {
   public:
-    Indirect(TwoLevel const& net, Policy policy, Health const& health, bool with_direct)
+    Indirect(TwoLevel const& net, Policy policy, Health const& health, bool with_direct, bool detours)
         : RoutingOf(net),
           net_(net),
           lanes_(net, policy, health),
           direct_(net, policy, health),
-          with_direct_(with_direct) {}
+          with_direct_(with_direct),
+          intermediates_(detours, health) {}
 
     // The host number of a sender stays that of every hop, so the sums are one for each of them.
     bool add_uniform(UniformTraffic const& all, std::span<double> loads) const override {
@@ -250,18 +254,15 @@ class Indirect final : public RoutingOf<Indirect> {
         auto const [to, y] = place(net_, t);
         int const others = net_.shape().supernodes - 2;
         if (from == to || others < 1) return direct_.visit(s, t, sink);
-        double const each = 1.0 / (others + (with_direct_ ? 1 : 0));
-        if (with_direct_) direct_.visit(s, t, [&](LinkId link, double part) { sink(link, part * each); });
-        for (int middle = 0; middle < net_.shape().supernodes; ++middle) {
-            if (middle != from && middle != to)
-                bounce(from, x, middle, each, each, std::array{std::pair(to, std::span(&y, 1))}, sink);
-        }
+        intermediates_.each(ways(), third(from, to), routes(s, t),
+                            [&](int middle, double each) { over(s, middle, t, each, sink); });
     }
 
     // The hops up to the last supernode are the same whichever of its octants is meant: they are loaded once for all.
     void add(Node s, std::span<Node const> targets, double weight, std::span<double> loads) const override {
         int const others = net_.shape().supernodes - 2;
-        if (others < 1 || targets.size() == 1) return RoutingOf::add(s, targets, weight, loads);
+        if (others < 1 || targets.size() == 1 || !intermediates_.fixed())
+            return RoutingOf::add(s, targets, weight, loads);
         auto const sink = [&loads](LinkId link, double units) { loads[at(link)] += units; };
         auto const [from, x] = place(net_, s);
         double const each = weight / (others + (with_direct_ ? 1 : 0));
@@ -292,13 +293,9 @@ class Indirect final : public RoutingOf<Indirect> {
         auto const [from, x] = place(net_, s);
         auto const [to, y] = place(net_, t);
         int const others = net_.shape().supernodes - 2;
-        auto const ways = static_cast<std::uint64_t>(others + (with_direct_ ? 1 : 0));
         if (from == to || others < 1) return direct_.walk(s, t, draw, sink);
-        int const way = static_cast<int>(draw % ways);
-        if (way == others) return direct_.walk(s, t, draw / ways, sink);
-        int middle = way;
-        if (middle >= std::min(from, to)) ++middle;
-        if (middle >= std::max(from, to)) ++middle;
+        int const middle = intermediates_.choose(ways(), third(from, to), routes(s, t), draw);
+        if (middle == directly) return direct_.walk(s, t, draw / static_cast<std::uint64_t>(ways()), sink);
         auto const link = [&](LinkId id, double) { sink(id); };
         auto const first = Direct::choose(lanes_, from, middle, own(x), draw);
         int const landed = net_.host(from, first.host);
@@ -311,6 +308,27 @@ class Indirect final : public RoutingOf<Indirect> {
     }
 
   private:
+    static constexpr int directly = -1;  // instead of an intermediate supernode
+
+    [[nodiscard]] int ways() const { return net_.shape().supernodes - 2 + (with_direct_ ? 1 : 0); }
+    // The supernodes other than two, by number; the direct way is the last.
+    [[nodiscard]] auto third(int from, int to) const {
+        return [low = std::min(from, to), high = std::max(from, to), count = net_.shape().supernodes](int i) {
+            if (i == count - 2) return directly;
+            int const above_low = i + (i >= low ? 1 : 0);
+            return above_low + (above_low >= high ? 1 : 0);
+        };
+    }
+    [[nodiscard]] auto routes(Node s, Node t) const {
+        return [this, s, t](int middle, auto&& sink) { over(s, middle, t, 1.0, sink); };
+    }
+    template <class Sink>
+    void over(Node s, int middle, Node t, double each, Sink&& sink) const {
+        auto const [from, x] = place(net_, s);
+        auto const [to, y] = place(net_, t);
+        if (middle == directly) return direct_.visit(s, t, [&](LinkId link, double part) { sink(link, part * each); });
+        bounce(from, x, middle, each, each, std::array{std::pair(to, std::span(&y, 1))}, sink);
+    }
     // Traffic that a supernode sends over `middle` to all others.
     template <class Sink>
     void send_out(int from, int middle, Weights const& weights, double each, Sink&& sink) const {
@@ -387,18 +405,54 @@ class Indirect final : public RoutingOf<Indirect> {
     Lanes lanes_;
     Direct direct_;
     bool with_direct_;
+    Intermediates intermediates_;
+};
+
+// The network as `GroupDetours` sees it; the global links between two supernodes are numbered host after host.
+class TwoLevelGroups {
+  public:
+    explicit TwoLevelGroups(TwoLevel const& net) : net_(net) {}
+    [[nodiscard]] int groups() const { return net_.shape().supernodes; }
+    [[nodiscard]] int routers() const { return net_.octants_of_supernode(); }
+    [[nodiscard]] static Node nodes_of_router() { return 1; }
+    [[nodiscard]] static int router_of(Node node) { return node; }
+    [[nodiscard]] int gang(int, int) const { return net_.links_of_pair(); }
+    [[nodiscard]] LinkId global_link(int g, int h, int k) const {
+        return net_.d_link(g, h, k / net_.shape().gang, k % net_.shape().gang);
+    }
+    [[nodiscard]] int gateway(int g, int h, int k) const {
+        return g * net_.octants_of_supernode() + net_.host(h, k / net_.shape().gang);
+    }
+    [[nodiscard]] LinkId local_link(int from, int to) const {
+        int const size = net_.octants_of_supernode();
+        return net_.l_link(from / size, from % size, to % size);
+    }
+    [[nodiscard]] bool is_global(LinkId link) const { return net_.class_of(link) == TwoLevel::d; }
+    [[nodiscard]] std::pair<int, int> groups_of(LinkId link) const {
+        auto const [from, to] = net_.ends(link);
+        return {from / net_.octants_of_supernode(), to / net_.octants_of_supernode()};
+    }
+
+  private:
+    TwoLevel const& net_;
 };
 
 }  // namespace
 
 std::unique_ptr<Routing> route_two_level(TwoLevel const& net, RoutingChoice const& choice, Health const& health) {
     require_policy(choice, "two-level-direct", {"stall", "twin", "spread"});
-    Policy const policy = choice.policy == "twin"     ? Policy::twin
-                          : choice.policy == "spread" ? Policy::spread
-                                                      : Policy::stall;
-    if (choice.name == "direct") return std::make_unique<Direct>(net, policy, health);
+    bool const detours = choice.policy == "detour";
+    Policy const policy = choice.policy == "twin"                ? Policy::twin
+                          : choice.policy == "spread" || detours ? Policy::spread
+                                                                 : Policy::stall;
+    auto const chosen = [&]<class Ordinary>(std::unique_ptr<Ordinary> routing) -> std::unique_ptr<Routing> {
+        if (!detours) return routing;
+        return std::make_unique<Detoured<Ordinary, GroupDetours<TwoLevelGroups>>>(net, health, std::move(routing));
+    };
+    if (choice.name == "direct") return chosen(std::make_unique<Direct>(net, policy, health));
     if (choice.name == "indirect") {
-        return std::make_unique<Indirect>(net, policy, health, choice.number("with_direct", 0) != 0);
+        bool const with_direct = choice.number("with_direct", 0) != 0;
+        return chosen(std::make_unique<Indirect>(net, policy, health, with_direct, detours));
     }
     refuse_routing("two-level-direct", choice, {"direct", "indirect"});
 }

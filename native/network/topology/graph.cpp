@@ -42,8 +42,8 @@ std::string Graph::fabric_name(LinkId link) const {
 std::unique_ptr<Routing> Graph::route(RoutingChoice const& choice, Health const& health) const {
     require_policy(choice, "graph", {"stall"});
     if (choice.name != "ecmp") refuse_routing("graph", choice, {"ecmp"});
-    Health const whole;
-    return shortest_paths(*this, choice.policy == "recompute" ? health : whole);
+    if (choice.policy == "detour") return shortest_paths_with_detours(*this, health);
+    return shortest_paths(*this, choice.policy == "recompute" ? health : Health{});
 }
 
 }  // namespace octant::network

@@ -64,7 +64,7 @@ std::string HyperX::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> HyperX::route(RoutingChoice const& choice, Health const& health) const {
-    auto own = route_hyperx(*this, choice);  // refuses what it does not know, whatever the policy
+    auto own = route_hyperx(*this, choice, health);  // refuses what it does not know, whatever the policy
     return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 

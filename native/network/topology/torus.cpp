@@ -53,7 +53,7 @@ std::string Torus::fabric_name(LinkId link) const {
 }
 
 std::unique_ptr<Routing> Torus::route(RoutingChoice const& choice, Health const& health) const {
-    auto own = route_torus(*this, choice);  // refuses what it does not know, whatever the policy
+    auto own = route_torus(*this, choice, health);  // refuses what it does not know, whatever the policy
     return choice.policy == "recompute" ? shortest_paths(*this, health) : std::move(own);
 }
 

@@ -232,7 +232,7 @@ _OF_COMMANDS = {
         Example("octant model bracket power775 -t ptrans --against indirect --size 8", "direct and indirect routing"),
     ),
     "model fail": (
-        Example("octant model fail bgp -c link", "each cable of a torus, one by one"),
+        Example("octant model fail dragonfly-example -c global", "each global cable of a dragonfly, one by one"),
         Example("octant model fail power775 -c D --size 24 --policy twin", "with a failover policy"),
         Example("octant model fail dragonfly-example -c global --random 5 --trials 30", "five failed cables at a time"),
     ),

@@ -71,7 +71,12 @@ RankOrderOption = Annotated[
     str, ranks_option("--place", help="Order of ranks: block, round-robin, TXYZ, …, or a map file.")
 ]
 PolicyOption = Annotated[
-    str | None, failure_option("--policy", help="Failover policy: stall, twin, spread or recompute.")
+    str | None,
+    failure_option(
+        "--policy",
+        help="Failover policy: stall, twin, spread, detour or recompute [default: that of the network; detour if "
+        "it leaves traffic without a route].",
+    ),
 ]
 
 
@@ -310,8 +315,13 @@ def fail(
     parameter: ParameterOption = 1,
     json: JsonOption = False,
 ) -> None:
-    """Show the effect of failed cables, one by one or in random sets."""
-    from octant.network.failures import failure_sweep, random_failures
+    """Show the effect of failed cables, one by one or in random sets.
+
+    The policy decides where the traffic of a failed cable goes. stall: it stops. twin: to the parallel cable.
+    spread: to all working cables or paths of the routing. detour: as spread; where none is left, over any intermediate
+    group, or along the shortest remaining paths. recompute: all traffic takes shortest paths, also before the failure.
+    """
+    from octant.network.failures import failure_sweep, random_by_default, random_failures, sweep_by_default
     from octant.network.whatif import pattern_at, with_routing
     from octant.report.network import answers as report
     from octant.report.tables.layout import fill
@@ -319,10 +329,12 @@ def fail(
     machine, pattern = pattern_at(with_routing(network, None, policy), traffic, size, parameter)
     left = machine.link_class_left(link_class, lanes)
     if random is not None:
-        drawn = random_failures(machine, pattern, link_class, random, trials, left, seed)
+        draw = random_by_default if policy is None else random_failures
+        drawn = draw(machine, pattern, link_class, random, trials, left, seed)
         print(report.as_json(drawn) if json else fill("network/failures", "random", r=drawn, unit=f"{pattern.unit}/s"))
         return
-    sweep = failure_sweep(machine, pattern, link_class, left=left)
+    compute_sweep = sweep_by_default if policy is None else failure_sweep
+    sweep = compute_sweep(machine, pattern, link_class, left=left)
     print(report.as_json(sweep) if json else report.sweep_text(sweep, pattern.unit))
 
 

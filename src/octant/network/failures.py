@@ -1,7 +1,9 @@
 """Link failures: every single link, random sets of links, and a failure during an exchange."""
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -12,6 +14,8 @@ from octant.network.files import NetworkFile
 from octant.network.solve import engine, solve
 from octant.network.traffic import TrafficPattern
 
+DETOUR = "detour"
+"""Policy that leaves traffic without a route only if its nodes are disconnected, and changes no intact route."""
 MAX_TRIALS = 100_000
 MAX_SECONDS = 3600.0
 """Maximum of the time of a failure and of timers, in the packet simulation."""
@@ -27,11 +31,16 @@ class Sweep:
     base_per_s: float
     rates_per_s: NDArray[np.float64] = field(repr=False, compare=False)  # one per cable
     links: NDArray[np.int32] = field(repr=False, compare=False)
+    quantiles_per_s: dict[str, float] = field(default_factory=dict)  # of the failures without disconnected traffic
     worst_per_s: float = 0.0
     worst_link: str = ""
     worst_bottleneck: str = ""
     harmless: int = 0  # cables whose failure does not reduce the rate
     stalling: int = 0  # cables whose failure leaves a part of the traffic without a route
+    disconnected_share: float = 0.0  # largest share of the traffic without a route after one failure
+    disconnected_pairs: int | None = 0  # the same as pairs of nodes; `None`: a policy stops a part of their traffic
+    pairs: int = 0  # pairs of nodes with traffic
+    replaced_policy: str = ""  # policy of the file, if `sweep_by_default` used another one
     own_per_s: float = 0.0  # without failures, with the routing of the file; `recompute` uses shortest paths
 
 
@@ -60,13 +69,33 @@ def require_cables(network: NetworkFile, link_class: str) -> NDArray[np.int32]:
     return links
 
 
+def _quantiles(rates_per_s: NDArray[np.float64]) -> dict[str, float]:
+    """Return minimum, quartiles and maximum of at least one rate by their names."""
+    points = {"minimum": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "maximum": 1.0}
+    return {name: float(np.quantile(rates_per_s, point)) for name, point in points.items()} if rates_per_s.size else {}
+
+
+def sweep_by_default(network: NetworkFile, pattern: TrafficPattern, link_class: str, left: float = 0.0) -> Sweep:
+    """Compute N-1 with the policy of the file, or with `detour` if that policy leaves traffic without a route.
+
+    Raises:
+        Refusal: as for `failure_sweep`.
+    """
+    own = network.routing.policy
+    if left > 0 or own in (DETOUR, "recompute"):
+        return failure_sweep(network, pattern, link_class, left=left)
+    if own != "stall" and not (found := failure_sweep(network, pattern, link_class)).stalling:
+        return found
+    return dataclasses.replace(failure_sweep(network, pattern, link_class, DETOUR), replaced_policy=own)
+
+
 def failure_sweep(
     network: NetworkFile, pattern: TrafficPattern, link_class: str, policy: str | None = None, left: float = 0.0
 ) -> Sweep:
     """Compute N-1: each cable of a class fails alone (both directions), or keeps the share `left` of its capacity.
 
-    All policies are exact. `recompute` uses shortest paths before the failure as well, so that the difference is caused
-    by the failure alone and not by another routing.
+    All policies are exact. `detour` keeps every route without a failed link. `recompute` uses shortest paths before
+    the failure as well, so that the difference is caused by the failure alone and not by another routing.
 
     Raises:
         Refusal: the class or policy is unknown, there is no such cable, or the size is too large (50 million pairs;
@@ -80,14 +109,18 @@ def failure_sweep(
     routed, native = engine(network, topology), pattern.native()
     try:
         rows = routed.sweep(native, pattern.shape, links.tolist(), left)
-        ((_, whole, _),) = routed.sweep(native, pattern.shape, links[:1].tolist(), 1.0)  # all of its capacity is left
+        ((_, whole, _, _),) = routed.sweep(
+            native, pattern.shape, links[:1].tolist(), 1.0
+        )  # all of its capacity is left
     except ValueError as error:
         raise Refusal(str(error), Exit.WRONG_WORD) from error
     base = whole * pattern.units_per_round
     _require_limit(pattern, base)
-    rates = np.array([rate for _, rate, _ in rows]) * pattern.units_per_round
+    rates = np.array([rate for _, rate, _, _ in rows]) * pattern.units_per_round
     worst = int(np.argmin(rates))
     kind = rows[worst][2]
+    lost = max(units for *_, units in rows)
+    pairs = _pairs(pattern)
     return Sweep(
         link_class=link_class,
         policy=policy,
@@ -95,13 +128,35 @@ def failure_sweep(
         base_per_s=base,
         rates_per_s=rates,
         links=links,
+        quantiles_per_s=_quantiles(rates[rates > 0]),
         worst_per_s=float(rates[worst]),
         worst_link=topology.name(int(links[worst])),
         worst_bottleneck=network.class_names[kind] if kind >= 0 else "nothing",
         harmless=int(np.sum(rates >= base * (1 - 1e-9))),
         stalling=int(np.sum(rates == 0)),
+        disconnected_share=lost / pairs.units,
+        disconnected_pairs=None if policy == "stall" or pairs.units_each is None else round(lost / pairs.units_each),
+        pairs=pairs.number,
         own_per_s=solve(_with_policy(network, "stall"), pattern).rate_per_s if policy == "recompute" else base,
     )
+
+
+class _Pairs(NamedTuple):
+    """Pairs of different nodes with traffic."""
+
+    number: int
+    units: float  # of all pairs in one round, with the traffic of a node with itself
+    units_each: float | None  # `None`: pairs have different amounts of traffic
+
+
+def _pairs(pattern: TrafficPattern) -> _Pairs:
+    if pattern.flows is None:
+        nodes = len(pattern.active)
+        return _Pairs(nodes * (nodes - 1), nodes, 1 / nodes)
+    flows = pattern.flows
+    between = flows.units[(flows.sources != flows.targets) & (flows.units > 0)]
+    equal = between.size > 0 and between.max() == between.min()
+    return _Pairs(between.size, float(flows.units.sum()), float(between[0]) if equal else None)
 
 
 def _with_policy(network: NetworkFile, policy: str) -> NetworkFile:
@@ -124,8 +179,9 @@ class Random:
     failures: int
     trials: int
     base_per_s: float
-    quantiles_per_s: dict[float, float]  # of the trials that still have routes; empty where none has
+    quantiles_per_s: dict[str, float]  # of the trials that still have routes; empty where none has
     cut_off: int  # trials in which a part of the traffic has no route
+    replaced_policy: str = ""  # policy of the file, if `random_by_default` used another one
 
 
 def random_failures(
@@ -162,8 +218,33 @@ def random_failures(
     base = solve(network, pattern).rate_per_s
     _require_limit(pattern, base)
     good = rates[np.isfinite(rates) & (rates > 0)] * pattern.units_per_round
-    at = {q: float(np.quantile(good, q)) for q in (0.0, 0.05, 0.25, 0.5, 0.75, 1.0) if good.size}
-    return Random(network.routing.policy, failures, trials, base, at, trials - good.size)
+    return Random(network.routing.policy, failures, trials, base, _quantiles(good), trials - good.size)
+
+
+def random_by_default(
+    network: NetworkFile,
+    pattern: TrafficPattern,
+    link_class: str,
+    failures: int,
+    trials: int = 100,
+    left: float = 0.0,
+    seed: int = 1,
+) -> Random:
+    """Compute N-k with the policy of the file, or with `detour` if that policy leaves traffic without a route.
+
+    Raises:
+        Refusal: as for `random_failures`.
+    """
+    own = network.routing.policy
+
+    def draw(machine: NetworkFile) -> Random:
+        return random_failures(machine, pattern, link_class, failures, trials, left, seed)
+
+    if left > 0 or own in (DETOUR, "recompute"):
+        return draw(network)
+    if own != "stall" and not (found := draw(network)).cut_off:
+        return found
+    return dataclasses.replace(draw(_with_policy(network, DETOUR)), replaced_policy=own)
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class Packet(InputTable, frozen=True):
     overhead_bytes: Annotated[int, Meta(ge=0, le=2**16)] = 0
 
 
-Policy = Literal["stall", "twin", "spread", "recompute"]
+Policy = Literal["stall", "twin", "spread", "detour", "recompute"]
 """Treatment of packets whose link has failed."""
 
 

@@ -13,12 +13,13 @@ from octant.network.scale import ScalingCurve, scale
 from octant.network.topologies import FatTree, Torus
 from octant.network.traffic import NAMES, make
 
-POLICIES = ("twin", "spread", "recompute")
+POLICIES = ("twin", "spread", "detour", "recompute")
 MAX_CABLES = 10_000
 MAX_NODES = 4096  # of a load map on a page, which contains every link
 MAX_LOADED = 65_536  # of a load map that is only summarised or plotted
-MAX_RECOMPUTED = 2_500  # cables; each failure needs new routes
+MAX_RECOMPUTED = 2_500  # cables; each failure needs new routes of pairs
 _SWEPT = 6
+_BY_PAIR = ("detour", "recompute")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class WorstFailure:
     left: float  # rate over the rate without failures
     link: str
     harmless: float  # share of the cables whose failure does not reduce the rate
+    quantiles: dict[str, float]  # of the rates over the rate without failures, if all traffic has a route
+    disconnecting: float  # share of the cables whose failure leaves traffic without a route
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
     for size in dict.fromkeys([*wanted, *swept[-1:]]):
         for policy in POLICIES:
-            if policy == "recompute" and len(cables(network.at_size(size), kind)) > MAX_RECOMPUTED:
+            if policy in _BY_PAIR and len(cables(network.at_size(size), kind)) > MAX_RECOMPUTED:
                 continue
             tick(f"computing single failures at {size} ({policy})")
             sized = network.at_size(size)
@@ -112,7 +115,9 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
             except Refusal:  # this network does not support the policy
                 continue
             left = found.worst_per_s / found.base_per_s
-            yield WorstFailure(size, kind, policy, left, found.worst_link, found.harmless / len(found.links))
+            quantiles = {name: rate / found.base_per_s for name, rate in found.quantiles_per_s.items()}
+            harmless, disconnecting = (count / len(found.links) for count in (found.harmless, found.stalling))
+            yield WorstFailure(size, kind, policy, left, found.worst_link, harmless, quantiles, disconnecting)
 
 
 def _cables(network: NetworkFile, kind: str, size: int) -> bool:

@@ -132,10 +132,10 @@ def test_failover_policy_matters_more_than_the_failure(shown: Overview) -> None:
     assert left[24, "spread"] == pytest.approx(0.945 / 1.08)
     picture = failures(shown)
     assert picture is not None
-    assert {series.name for series in picture.panels[0].series} == {"twin", "spread", "recompute"}
+    assert {series.name for series in picture.panels[0].series} == {"twin", "spread", "detour", "recompute"}
     bgp = failures(overview(load("bgp"), "uniform", (8,)))
     assert bgp is not None
-    assert [series.name for series in bgp.panels[0].series] == ["recompute"]  # a torus has no other policy
+    assert [series.name for series in bgp.panels[0].series] == ["detour", "recompute"]  # of a torus
 
 
 def test_the_page_holds_everything_and_is_the_same_twice(shown: Overview) -> None:

@@ -109,8 +109,7 @@ def explanation_text(explanation: Explanation, gains: Sequence[Sensitivity]) -> 
 
 def sweep_text(sweep: Sweep, unit: str) -> str:
     """Return the distribution of the rate over single failures."""
-    rates = np.quantile(sweep.rates_per_s, [0.0, 0.25, 0.5, 0.75, 1.0]).tolist()
-    return fill("network/failures", "sweep", s=sweep, unit=f"{unit}/s", rates=rates)
+    return fill("network/failures", "sweep", s=sweep, unit=f"{unit}/s")
 
 
 def store_calibration_text(found: StoreCalibration) -> str:

@@ -109,9 +109,16 @@ def failures(shown: Overview) -> Picture | None:
     kind = found[0].link_class
     upright = Axis("remaining rate", False, tuple((tenth / 10, f"{10 * tenth} %") for tenth in range(0, 11, 2)))
     panel = Panel(_size_axis(shown, max(w.size for w in found)), upright, series)
-    columns = (shown.curve.size_word, "policy", "remaining rate", "worst cable", "failures without effect")
+    names = next((tuple(w.quantiles) for w in found if w.quantiles), ())
+    columns = (shown.curve.size_word, "policy", *names, "worst cable", "without effect", "traffic without a route")
     percent = units.percent_text
-    rows = tuple((f"{w.size}", w.policy, percent(w.left), w.link, percent(w.harmless)) for w in found)
+    rows = tuple(
+        (
+            f"{w.size}", w.policy, *(percent(w.quantiles[name]) if w.quantiles else "" for name in names), w.link,
+            percent(w.harmless), percent(w.disconnecting),
+        )
+        for w in found
+    )  # fmt: skip
     caption = fill("network/page", "failures", kind=kind, policies=policies)
     return Picture("failures", f"One {kind} cable fails", caption, (panel,), columns, rows)
 
