@@ -84,29 +84,49 @@ def advise(
     if request.torus or not topology.usable() or not bound <= topology.allowed:
         return NO_ADVICE
     current = _assess(placement, request, topology)
-    better = [(_rank(current, request, request), current, request)]
-    for candidate in _candidates(request, topology):
-        try:
-            quality = _assess(plan_or_suggest(topology, candidate), candidate, topology)
-        except (DoesNotFitError, ValueError):
-            continue
-        if _is_no_worse(quality, current):
-            better.append((_rank(quality, candidate, request), quality, candidate))
-    better.sort(key=lambda one: one[0])
-    best = better[0][1]
+    better = [_Candidate(_rank(current, request, request), current, request), *_better(current, request, topology)]
+    better.sort(key=lambda one: one.rank)
+    best = better[0].quality
     warnings = tuple(_compare(current, best, topology))
     if fewer := _count_warning(request, topology, accept_smt):
         largest = _largest(request, topology)
         inside = advise(plan_or_suggest(topology, largest), largest, topology)
         others = [one for one in warnings if one.kind not in (fewer.kind, "uneven")]
         return PlacementAdvice((fewer, *others), inside.better or (largest,))
-    equal = [candidate for _, quality, candidate in better if quality.numbers() == best.numbers()]
-    return PlacementAdvice(warnings, tuple(dict.fromkeys(equal))) if warnings else NO_ADVICE
+    equal = tuple(one.request for one in better if one.quality.numbers() == best.numbers())
+    return PlacementAdvice(warnings, equal) if warnings else NO_ADVICE
 
 
 def advise_on_request(placement: Placement, request: PlacementRequest, topology: Topology) -> PlacementAdvice:
     """Return the warnings about the placement of a request of the user, who may want several threads per core."""
     return advise(placement, request, topology, accept_smt=request.smt != 1 or bool(request.cpus))
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A request whose placement is in no respect worse than the current one; the lowest rank is the best."""
+
+    rank: tuple[float, ...]
+    quality: _Quality
+    request: PlacementRequest
+
+
+def _better(current: _Quality, request: PlacementRequest, topology: Topology) -> list[_Candidate]:
+    """Return one candidate for each placement that is no worse than the current one."""
+    found: dict[tuple[CpuSet, ...], _Candidate] = {}
+    qualities: dict[tuple[CpuSet, ...], _Quality] = {}
+    for candidate in _candidates(request, topology):
+        try:
+            planned = plan_or_suggest(topology, candidate)
+        except (DoesNotFitError, ValueError):
+            continue
+        masks = tuple(bound for place in planned.ranks for bound in place.threads)
+        if masks not in qualities:
+            qualities[masks] = _assess(planned, candidate, topology)
+        one = _Candidate(_rank(qualities[masks], candidate, request), qualities[masks], candidate)
+        if _is_no_worse(one.quality, current) and (masks not in found or one.rank < found[masks].rank):
+            found[masks] = one
+    return list(found.values())
 
 
 def _rank(quality: _Quality, candidate: PlacementRequest, request: PlacementRequest) -> tuple[float, ...]:
@@ -125,9 +145,12 @@ def _candidates(request: PlacementRequest, topology: Topology) -> Iterator[Place
     plain = replace(request, cpus=(), oversubscribe=False)
     forms = [replace(plain, unit="core", share=False)] + ([] if request.cpus else [plain])
     need = request.ranks * request.threads
-    most = sum(len(core) for core in ordered_cores(topology, request.kind))
+    cores = ordered_cores(topology, request.kind)
+    slots_by_smt = [sum(min(smt, len(core)) for core in cores) for smt in range(1, topology.smt() + 1)]
+    least = next((smt for smt, slots in enumerate(slots_by_smt, 1) if slots >= need), topology.smt())
+    most = slots_by_smt[-1]
     for form in forms:
-        for smt in range(1, topology.smt() + 1):
+        for smt in dict.fromkeys((least, min(form.smt or topology.smt(), topology.smt()), topology.smt())):
             for order in dict.fromkeys((form.order, *_ORDERS)):
                 yield replace(form, order=order, smt=smt, oversubscribe=need > most)
 
