@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from octant.cli._program import ProgramWords
     from octant.launchers import Job
+    from octant.machine import Machine
     from octant.request import Request
     from octant.runs.command_line import LaunchTarget
     from octant.store import StoredRun
@@ -87,11 +88,31 @@ def run_workload(workload: str, options: RunOptions) -> None:
     words = [f"{name} {value}" for name, value in options.started.items() if value]
     title = " ".join([workload, *options.knobs, *words, *(f"--mpi {word}" for word in options.mpi)])
     check_startable(request, machine)
+    _warn_about_placement(options.where.place, machine)
     requests = safe([request]) if options.only_safe else [request]
     to = open_store(options.store)
     proven = prove(settings, request, to)
     run = create(to, title, machine, requests, "run", proven)
     finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
+
+
+def _warn_about_placement(place: str, machine: Machine) -> None:
+    """Print the warnings about a requested placement, and the better request.
+
+    An explicit order is a choice of domains, as for the latency within one; it gets no warnings about domains.
+    """
+    from octant.placement.advice import advise_on_request
+    from octant.report.placement.text import advice_lines
+    from octant.runs.command_line import resolve_placement
+
+    if not place:
+        return
+    found = resolve_placement(place, machine)
+    advice = advise_on_request(found.placement, found.request, machine.topology)
+    chosen = ("idle-domains", "uneven") if found.request.order != "compact" or "order=" in place else ()
+    if warnings := [one for one in advice.warnings if one.kind not in chosen]:
+        for line in advice_lines(warnings, advice.better[0]):
+            typer.echo(f"octant: {line}", err=True)
 
 
 def run_program(program: ProgramWords, options: RunOptions) -> None:
@@ -120,6 +141,7 @@ def run_program(program: ProgramWords, options: RunOptions) -> None:
         request = replace(request, mpi=settings_of(options.mpi).variables)
     file_checks.check_files_exist(request)
     check_startable(request, machine)
+    _warn_about_placement(options.where.place, machine)
     report_remarks(request)
     to = open_store(options.store)
     words = [word for name, value in options.started.items() if value for word in (name, value)]

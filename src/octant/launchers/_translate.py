@@ -12,6 +12,7 @@ from octant.launchers._roles import launchers_with_role
 from octant.machine import PageSize, Topology
 from octant.machine.sanity import make_consistent, remark
 from octant.placement import Placement
+from octant.placement.advice import NO_ADVICE, PlacementAdvice, advise, advise_on_request
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
 from octant.placement.request import LONGEST, PlacementRequest
@@ -30,6 +31,9 @@ class Translation:
     launchers: Mapping[str, Syntax]
     read_as: str = ""  # the launcher whose lines were read
     broken: tuple[Broken, ...] = ()  # launchers that were asked for among all, and cannot be used
+    advice: PlacementAdvice = NO_ADVICE
+    better: PlacementRequest | None = None  # the best of the advice, in the syntax of the user's launcher:
+    better_lines: tuple[str, ...] = ()  # empty if the launcher cannot express it, or there is no single launcher
 
 
 def request_text(place: str | None, options: Mapping[str, str | int | None]) -> str:
@@ -103,4 +107,24 @@ def translate(
     else:
         written, broken = {name: to_syntax(name, placement, request, topology) for name in launchers}, ()
     remarks = (*map(remark, contradictions), *dict.fromkeys(remarks))
-    return Translation(topology, request, placement, remarks, written, read_as, broken)
+    advice = (advise if lines else advise_on_request)(placement, request, topology)
+    mine = next(iter(written)) if len(written) == 1 else read_as
+    found = [(one, rows) for one in advice.better if mine and (rows := _better_lines(mine, one, topology))]
+    shortest = min(found, key=lambda one: sum(map(len, one[1])), default=(next(iter(advice.better), None), ()))
+    return Translation(topology, request, placement, remarks, written, read_as, broken, advice, *shortest)
+
+
+def _better_lines(launcher: str, better: PlacementRequest, topology: Topology) -> tuple[str, ...]:
+    """Return the lines of a launcher for the better request, if they read back as a placement without warnings."""
+    if launcher not in launchers_with_role("write"):
+        return ()
+    try:
+        syntax = to_syntax(launcher, plan(topology, better), better, topology)
+        files = (line for name, content in syntax.files for line in (f"# file {name}:", *content.splitlines()))
+        lines = (*syntax.lines, *files)
+        reading = from_syntax("\n".join(lines), topology, launcher)[1]
+    except (ValueError, Refusal):
+        return ()
+    wrong = advise(reading.placement, reading.request, topology).warnings
+    whole = len(reading.placement.ranks) == better.ranks and reading.request.threads == better.threads
+    return lines if whole and not wrong else ()

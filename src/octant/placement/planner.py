@@ -80,7 +80,7 @@ def _finish(
     places: Sequence[tuple[int, ...]] | None = None,
 ) -> Placement:
     ranks = []
-    home = _homes(topology)
+    home = local_nodes(topology)
     for rank, sets in enumerate(threads):
         memory = _memory(topology, request, rank, frozenset().union(*sets), home)
         ranks.append(RankPlacement.of_threads(rank, sets, memory, places[rank] if places else ()))
@@ -496,7 +496,7 @@ def _partly_bound(ranks: Sequence[RankPlacement], request: PlacementRequest, hom
     ]
 
 
-def _homes(topology: Topology) -> dict[int, int]:
+def local_nodes(topology: Topology) -> dict[int, int]:
     """Return the NUMA node that each hardware thread allocates from: the local one, or the nearest with memory.
 
     Hardware threads without a known node are omitted, and so are those of nodes with neither memory nor distances.

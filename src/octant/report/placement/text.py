@@ -1,10 +1,13 @@
 """Requested placements: the drawing, a table of ranks, and the syntax of launchers."""
 
 import json
+from collections.abc import Sequence
 
 from octant.launchers import Syntax, Translation, launchers_with_role
 from octant.placement import numbers_text
+from octant.placement.advice import PlacementWarning
 from octant.placement.draw import as_text as drawing
+from octant.placement.request import PlacementRequest
 from octant.report.tables.layout import fill
 from octant.report.terminal import render, screen_columns
 
@@ -43,7 +46,15 @@ def _lines(syntax: Syntax) -> list[str]:
 def notes(answer: Translation) -> list[str]:
     """Return remarks, and what a single launcher cannot express, for standard error."""
     cannot = next(iter(answer.launchers.values())).cannot if len(answer.launchers) == 1 else ()
-    return [*answer.remarks, *cannot]
+    return [*answer.remarks, *cannot, *advice_lines(answer.advice.warnings, answer.better, answer.better_lines)]
+
+
+def advice_lines(
+    warnings: Sequence[PlacementWarning], better: PlacementRequest | None, lines: Sequence[str] = ()
+) -> list[str]:
+    """Return the warnings about a placement, and the better request with its lines for a launcher."""
+    texts = [f"warning: {one.text}" for one in warnings]
+    return [*texts, f"better placement: --place {better}", *(f"  {line}" for line in lines)] if better else texts
 
 
 def as_json(answer: Translation) -> str:
@@ -53,4 +64,7 @@ def as_json(answer: Translation) -> str:
     launchers = {name: {**vars(one), "files": dict(one.files)} for name, one in answer.launchers.items()}
     launchers |= {one.name: one.as_data() for one in answer.broken}
     found = {"request": str(answer.request), "read_as": answer.read_as, "ranks": ranks}
-    return json.dumps({**found, "remarks": answer.remarks, "launchers": launchers}, indent=2, default=sorted)
+    better = {"request": str(answer.better), "lines": answer.better_lines} if answer.better else None
+    advice = {"warnings": [vars(one) for one in answer.advice.warnings], "better": better}
+    everything = {**found, "remarks": answer.remarks, **advice, "launchers": launchers}
+    return json.dumps(everything, indent=2, default=sorted)
