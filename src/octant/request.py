@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -112,6 +112,7 @@ class Presentation:
     table: bool = True  # a row of the terminal table; curves are in the report only
     short: str = ""  # short name: "Triad"; "": the first part of the title
     test: str = ""  # requested test of a benchmark: "PTRANS", "osu_bw"
+    purpose: Literal["", "limit"] = ""  # "limit": it only measures a limit of the other requests
 
 
 @dataclass(frozen=True)
