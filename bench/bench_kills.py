@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 from kills import Trial, command, kill_and_resume
 
 COMMANDS = (
-    ("run", "p2p", "bytes=8,64KiB", "seconds=0.05", "--ranks", "2", "--repeats", "4"),
+    ("run", "p2p", "bytes=8,64KiB", "seconds=0.05", "--ranks", "2", "--repeats", "4", "--no-limit"),
     ("mpi", "PingPong", "Allreduce", "--sizes", "8,1KiB", "-n", "2", "--repeats", "2"),
     ("hpcc", "--size", "hpl:64", "-n", "2", "--repeats", "1"),
     ("evaluate", "--suite", str(Path(__file__).with_name("kills.toml"))),

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from octant.facts import counted_as_memory
 from octant.machine import LAST_CACHE, Cpu, Machine, Topology
@@ -21,20 +23,55 @@ class Limit:
 
 
 @dataclass(frozen=True)
+class LimitRequest:
+    """Short request that measures a limit for another request."""
+
+    knobs: Callable[[Machine, Mapping[str, str], int], Mapping[str, str]]
+    """Function of the machine, of a cell of the other request, and of its ranks."""
+    title: str  # "memory bandwidth"
+    of_pairs: bool = False  # one process measures all pairs of hardware threads, whatever the other request uses
+
+
+@dataclass(frozen=True)
 class Provides:
-    """Declaration that figures of one metric are a limit for other figures, under a condition."""
+    """Declaration that figures of one metric are a limit for other figures, under a condition.
+
+    A figure in seconds provides its reciprocal, so that the greatest value is the best of every limit.
+    """
 
     name: str  # "memory traffic"
     metric: str
     when: Callable[[Machine, Point], bool] = lambda _machine, _point: True
+    variant: Callable[[Point], str] = lambda _point: ""  # what must agree besides the name: "268435456 B"
+    setting: tuple[str, ...] = ()  # knobs whose values are stated with the limit
+    measured_by: LimitRequest | None = None  # `None`: not measured for runs of other workloads
 
 
 @dataclass(frozen=True)
 class Best:
-    """Best figure of this run for a limit."""
+    """Best figure for a limit."""
 
     value: float
     cell: Hashable  # which cell it is of (`Identity.cell`)
+    setting: str = ""  # "streaming stores, huge pages"
+    run: str = ""  # another run that measured it, with its age: "run 20261127-041200-123, 2 h earlier"
+
+    @property
+    def where(self) -> str:
+        """Where it was measured: `in this run (streaming stores, huge pages)`."""
+        return f"in {self.run or 'this run'}" + f" ({self.setting})" * bool(self.setting)
+
+
+@dataclass(frozen=True)
+class StoredLimit:
+    """Limit of an earlier run of the same machine, stored with the run that uses it."""
+
+    name: str  # as `Known.by_name` has it
+    value: Annotated[float, Meta(gt=0)]
+    threads: tuple[Annotated[int, Meta(ge=0)], ...]  # hardware threads of this machine
+    run: str  # id of the run that measured it
+    measured: str  # ISO 8601 with offset: start of its last launch
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,16 +82,20 @@ class Known:
     by_name: Mapping[str, Mapping[Threads, Best]] = field(default_factory=dict)
     clock_hz: float | None = None  # of the cores at the work in question: median of each launch, then of these medians
 
-    def best(self, name: str, threads: Threads) -> Best | None:
+    def best(self, name: str, threads: Threads, variant: str = "") -> Best | None:
         """Return the best value of these hardware threads and of others with the same layout.
 
         Each launch chooses hardware threads at random, so those with the same layout share a limit.
+
+        Args:
+            variant: of the limit (`Provides.variant`).
 
         Raises:
             KeyError: the workload does not declare this limit.
         """
         wanted = pattern(self.topology, threads)
-        same_number = {other: best for other, best in self.by_name[name].items() if len(other) == len(threads)}
+        known = self.by_name.get(variant_name(name, variant), {}) if variant else self.by_name[name]
+        same_number = {other: best for other, best in known.items() if len(other) == len(threads)}
         alike = [best for other, best in same_number.items() if pattern(self.topology, other) == wanted]
         return max(alike, key=lambda best: best.value, default=None)
 
@@ -72,7 +113,21 @@ class Known:
         Args:
             clock_hz: at the work of the figure in question.
         """
-        return Known(self.topology, {name: self.by_name.get(name, {}) for name in names}, clock_hz)
+        variants = {name: best for name, best in self.by_name.items() if declared_name(name) in names}
+        return Known(self.topology, {**{name: {} for name in names}, **variants}, clock_hz)
+
+
+_VARIANT = "; "
+
+
+def variant_name(name: str, variant: str) -> str:
+    """Return the name of a limit with its variant."""
+    return f"{name}{_VARIANT}{variant}" if variant else name
+
+
+def declared_name(name: str) -> str:
+    """Return the name of a limit without its variant, as workloads declare it."""
+    return name.partition(_VARIANT)[0]
 
 
 Level = Literal["L1", "L2", "L3", "memory"]
@@ -81,6 +136,8 @@ LEVELS: tuple[Level, ...] = ("L1", "L2", "L3", "memory")
 MEMORY: Level = "memory"
 SCALAR = "scalar multiply-adds"
 """Limit by scalar multiply-adds in double precision."""
+LINE_TRANSFER = "cache-line transfer"
+"""Limit by the transfer of a cache line from one core to another."""
 FMA = {"double": "fma double", "single": "fma single"}
 """Limit by multiply-adds of each precision."""
 _SINGLE_TO_DOUBLE = 2  # elements of a vector
@@ -94,11 +151,11 @@ def fma_peak(known: Known, element: str, threads: Threads) -> Limit | None:
     """
     best = known.best(FMA[element], threads)
     if best is not None:
-        return Limit(1 / best.value, f"{element} multiply-adds measured in this run")
+        return Limit(1 / best.value, f"{element} multiply-adds measured {best.where}")
     double = known.best(FMA["double"], threads)
     if double is None:
         return None
-    source = "twice the double-precision multiply-adds measured in this run"
+    source = f"twice the double-precision multiply-adds measured {double.where}"
     return Limit(1 / (_SINGLE_TO_DOUBLE * double.value), source)
 
 
@@ -120,7 +177,7 @@ def fma_limit(known: Known, point: Point, element: str = "double", what: str = "
 
 
 def memory_limit(known: Known, machine: Machine, point: Point, footprint: int, moved: int, note: str) -> Limit | None:
-    """Return the least time to move these bytes at the best traffic of the run; `None` if caches may hold them.
+    """Return the least time to move these bytes at the best memory traffic; `None` if caches may hold them.
 
     Args:
         footprint: bytes of all threads together.
@@ -134,7 +191,7 @@ def memory_limit(known: Known, machine: Machine, point: Point, footprint: int, m
     if best is None or footprint < 2 * machine.may_be_cached_bytes():
         return None
     assumed = "" if machine.cached_bytes() else f"; the size of the caches is not known: {counted_as_memory(machine)}"
-    return Limit(moved / best.value, f"best memory traffic of this run, {note}{assumed}")
+    return Limit(moved / best.value, f"best memory traffic {best.where}, {note}{assumed}")
 
 
 def cache_line(machine: Machine) -> tuple[int, str]:

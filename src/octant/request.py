@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -115,6 +115,7 @@ class Presentation:
     expressions: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict
     )  # sizes that were requested by memory level, by knob and bytes: {"bytes": {"1048576": "L2"}}
+    purpose: Literal["", "limit"] = ""  # "limit": it only measures a limit of the other requests
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,7 @@ def test_the_best_right_answer_on_the_same_hardware_threads_is_the_limit() -> No
         return figure(WORKLOAD, [point(lanes=lanes, counts={"bytes_read": flops}, threads=threads, **changes)])
 
     wrong = of(9000, results=(Result("sum", 1.0, "1", 1e-9),))
-    names = ["memory traffic"]
+    names = {"memory traffic": ""}
     made = [(one, names) for one in (of(1000), of(2000, knobs={"kernel": "triad"}), wrong, of(500, threads=2))]
     known = figures.known_limits(made, machine())
     one, two = frozenset({("node", 0)}), frozenset({("node", 0), ("node", 1)})
@@ -334,13 +334,13 @@ def test_what_provides_a_limit_has_no_share_of_it() -> None:
         figure(workload, [point(lanes=(lane([1000] * 100),), counts={"bytes_read": n}, knobs={"n": str(n)})])
         for n in (1000, 2000)
     )
-    known = figures.known_limits([(one, ["memory traffic"]) for one in (slow, fast)], machine())
+    known = figures.known_limits([(one, {"memory traffic": ""}) for one in (slow, fast)], machine())
     slow, fast = (with_limit(one, known, machine()) for one in (slow, fast))
     assert not slow.is_limit
     assert slow.of_limit == pytest.approx(0.5)
     assert fast.is_limit
     assert fast.of_limit is None
-    alone = figures.known_limits([(slow, ["memory traffic"])], machine())
+    alone = figures.known_limits([(slow, {"memory traffic": ""})], machine())
     assert with_limit(slow, alone, machine()).of_limit is None
 
 
@@ -528,10 +528,10 @@ def test_what_is_not_measurable_has_no_share_of_its_limit_and_is_none() -> None:
     assert one.value is not None, "what was seen is shown"
     assert one.at_limit is not None
     assert (one.of_limit, one.invalid) == (None, True)
-    assert not figures.known_limits([(one, ["memory traffic"])], machine()).by_name
+    assert not figures.known_limits([(one, {"memory traffic": ""})], machine()).by_name
     wide = figure(WORKLOAD, [launched(ns, n) for n, ns in enumerate((1000, 1800, 1300))])
     assert with_limit(dataclasses.replace(wide, workload=least(0.5e-6)), NOTHING, machine()).of_limit is None
-    assert not figures.known_limits([(wide, ["memory traffic"])], machine()).by_name
+    assert not figures.known_limits([(wide, {"memory traffic": ""})], machine()).by_name
 
 
 def test_a_figure_carries_the_name_of_its_workload_until_an_ask_names_it() -> None:

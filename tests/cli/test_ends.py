@@ -22,7 +22,7 @@ repeats = 2
 """
 MINE = STUDY.replace('workload = "stream"', 'workload = "stream"\nknobs = { bytes = "64KiB", seconds = "0.01" }')
 COMMANDS = {
-    "run": ("run", "p2p", "bytes=8", "seconds=0.01", "--ranks", "2", "--repeats", "4"),
+    "run": ("run", "p2p", "bytes=8", "seconds=0.01", "--ranks", "2", "--repeats", "4", "--no-limit"),
     "mpi": ("mpi", "pingpong", "--sizes", "8", "seconds=0.01", "--repeats", "2", "-n", "2"),
     "study": ("study", "run", "mine.toml", "--repeats", "2", "--anyway"),
     "evaluate": ("evaluate", "--suite", "suite.toml"),

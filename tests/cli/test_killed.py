@@ -11,7 +11,7 @@ from kills import kill_and_resume
 SCRIPT = "(setsid sleep 40 &); for i in 1 2 3 4 5 6; do echo $i; date > file-$i; sleep 0.05; done"
 """A program that writes files and leaves a daemon behind."""
 PROGRAM = ("--fresh-dir", "--keep", "file-*", "--before", "true", "--after", "true", "--", "sh", "-c", SCRIPT)
-WORDS = ("run", "p2p", "bytes=8,64KiB", "seconds=0.1", "--ranks", "2", "--repeats", "4")
+WORDS = ("run", "p2p", "bytes=8,64KiB", "seconds=0.1", "--ranks", "2", "--repeats", "4", "--no-limit")
 
 
 @pytest.mark.mpi

@@ -162,8 +162,8 @@ def test_a_figure_over_a_link_says_so_and_is_no_figure_of_the_machine() -> None:
     assert "link" not in short_name(local) + local.name
     assert local.identity.same_quantity != linked.identity.same_quantity
     assert [one.kind for one in linked.caveats if one.kind == "emulated link"]
-    assert known_limits([(local, ["memory traffic"])], machine()).by_name
-    assert not known_limits([(linked, ["memory traffic"])], machine()).by_name
+    assert known_limits([(local, {"memory traffic": ""})], machine()).by_name
+    assert not known_limits([(linked, {"memory traffic": ""})], machine()).by_name
 
 
 def test_the_page_says_below_its_table_what_a_link_is() -> None:

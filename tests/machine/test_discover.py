@@ -33,6 +33,7 @@ from octant.machine.hwloc import read_synthetic
 from octant.machine.modes import describe_numa_mode
 from octant.machine.recording import record
 from octant.machine.sanity import check_machine
+from octant.machine.system import system
 from octant.machine.tree import FileTree
 from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.request import parse_request
@@ -149,6 +150,16 @@ def test_a_container_gets_what_its_control_group_leaves() -> None:
     assert machine.system["cgroup_cpu_quota"] == "2.5"
     assert machine.system["cgroup_memory_bytes"] == str(8 * 2**30)
     assert machine.system["container"] == "docker"
+
+
+def test_the_microcode_is_a_fact_unless_a_hypervisor_hides_it(tmp_path: Path) -> None:
+    assert trees.machine("kvm-xeon-2cpu").system["microcode"] == "0x1"
+    assert "microcode" not in trees.machine("altra-1s").system
+    info = tmp_path / "proc/cpuinfo"
+    info.parent.mkdir()
+    for revisions, fact in ((("0x2b", "0x2b"), "0x2b"), (("0x2b", "0x2a"), "0x2a 0x2b"), (("0xffffffff",), None)):
+        info.write_text("".join(f"processor\t: 0\nmicrocode\t: {one}\n\n" for one in revisions), encoding="utf-8")
+        assert system(FileTree(tmp_path)).get("microcode") == fact
 
 
 def test_memory_that_a_recorded_process_may_not_use_is_known(tmp_path: Path) -> None:

@@ -283,7 +283,7 @@ def test_mpich_obeys(live: Inventory, words: list[str]) -> None:
     ],
 )
 def test_what_cannot_be_set_is_refused_and_no_run_begins(octant: Octant, tmp_path: Path, word: str, said: str) -> None:
-    done = octant("run", "p2p", "--ranks", "2", "seconds=0.1", "--mpi", word)
+    done = octant("run", "p2p", "--no-limit", "--ranks", "2", "seconds=0.1", "--mpi", word)
     assert done.returncode in (2, 3), done.stderr
     assert said in done.stderr
     assert not list((tmp_path / "store").glob("runs/*"))
@@ -292,7 +292,7 @@ def test_what_cannot_be_set_is_refused_and_no_run_begins(octant: Octant, tmp_pat
 @pytest.mark.mpi
 def test_a_run_shows_what_it_sets_and_records_what_was_read_back(octant: Octant, tmp_path: Path) -> None:
     words = ["--mpi", "eager-limit=64KiB", "--mpi", "shared-memory=1"]
-    done = octant("run", "p2p", "bytes=8", "--ranks", "2", "seconds=0.1", *words)
+    done = octant("run", "p2p", "--no-limit", "bytes=8", "--ranks", "2", "seconds=0.1", *words)
     assert done.returncode == 0, done.stderr
     assert "(verified: the largest eager message is 65536 B)" in done.stderr
     assert "shared-memory=yes on MPICH 5.0.2: no variable set" in done.stderr
@@ -327,7 +327,7 @@ def open_mpi(tmp_path: Path) -> Octant:
 @pytest.mark.mpi
 def test_the_open_mpi_flavour_is_given_open_mpis_variables_alone(open_mpi: Octant) -> None:
     words = ["--ranks", "2", "seconds=0.1", "--mpi", "eager-limit=64KiB", "--mpi", "wait-mode=yield"]
-    done = open_mpi("run", "p2p", "bytes=8", *words)
+    done = open_mpi("run", "p2p", "--no-limit", "bytes=8", *words)
     assert done.returncode == 0, done.stderr
     assert "OMPI_MCA_btl_sm_eager_limit=65616" in done.stderr
     assert "(verified: the largest eager message is 65536 B)" in done.stderr
@@ -339,5 +339,5 @@ def test_the_open_mpi_flavour_is_given_open_mpis_variables_alone(open_mpi: Octan
 def test_loss_of_shared_memory_is_reported(open_mpi: Octant) -> None:
     """Eight buffers of that size do not fit the default segment: all messages go over TCP, without a message."""
     name = "OMPI_MCA_btl_sm_eager_limit"
-    done = open_mpi("run", "p2p", "bytes=8", "--ranks", "2", "seconds=0.1", "--mpi", f"{name}=4194384")
+    done = open_mpi("run", "p2p", "--no-limit", "bytes=8", "--ranks", "2", "seconds=0.1", "--mpi", f"{name}=4194384")
     assert "no longer uses shared memory for messages within the node" in done.stderr, done.stderr

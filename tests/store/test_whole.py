@@ -13,6 +13,7 @@ from fake_kernel import request
 from fake_run import fake_run, machine, write_run
 from octant.failure import Exit, Refusal
 from octant.launch import Planned
+from octant.limit import StoredLimit
 from octant.machine import codec
 from octant.placement import RankPlacement
 from octant.record import RecordError
@@ -36,7 +37,7 @@ from screen_run import SCREEN
 REQUEST = Request(
     Subject("mpi/p2p"), {"bytes": "1KiB"},
     Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms", ("threads",)),
-    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS"), 3,
+    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS", "limit"), 3,
 )  # fmt: skip
 OTHER = Request(Subject("", ("sleep", "1")), repeats=2)
 STUDY = StudyRequest(
@@ -51,6 +52,7 @@ ASKED = RunRequest(
         ImportedFile("IMB 2021.11", "MPI Benchmarks 2021.11", "a", ("line 7 was not read",), (9, 2, 1), ("line 8",)),
     ),
     benchmark="hpcc",
+    limits=(StoredLimit("fma double", 1e11, (0, 2), "20261121-0735", "2026-11-22T05:35:00+00:00", "huge pages"),),
 )  # fmt: skip
 PLANNED = Planned(
     Launch(REQUEST, 2, {"bytes": "2KiB"}), ("mpiexec", "-n", "2"), {"OMP_PLACES": "cores"}, "mpiexec",
@@ -63,7 +65,10 @@ PLANNED = Planned(
 def test_no_member_here_has_its_default() -> None:
     """A member with its default would be read back even if nothing wrote or read it."""
     assert ASKED.pair is not None
-    examples = (REQUEST, REQUEST.shape, REQUEST.show, ASKED, STUDY, ASKED.settings[0], ASKED.pair, ASKED.imported[0])
+    examples = (
+        REQUEST, REQUEST.shape, REQUEST.show, ASKED, STUDY, ASKED.settings[0], ASKED.pair, ASKED.imported[0],
+        ASKED.limits[0],
+    )  # fmt: skip
     for example in examples:
         for member in dataclasses.fields(example):
             default = member.default_factory() if callable(member.default_factory) else member.default
@@ -74,10 +79,17 @@ def test_no_member_here_has_its_default() -> None:
 def test_every_member_of_a_description_is_read_back() -> None:
     assert read_run_request(run_request_text(ASKED).encode()) == ASKED
     least = dataclasses.replace(
-        ASKED, study=None, settings=(), pair=None, screen=DeclaredScreen(), order=(), imported=()
+        ASKED, study=None, settings=(), pair=None, screen=DeclaredScreen(), order=(), imported=(), limits=()
     )
     assert read_run_request(run_request_text(least).encode()) == least
-    assert not json.loads(run_request_text(least)).keys() & {"study", "settings", "pair", "screen", "imported"}
+    assert not json.loads(run_request_text(least)).keys() & {
+        "study",
+        "settings",
+        "pair",
+        "screen",
+        "imported",
+        "limits",
+    }
 
 
 @pytest.mark.parametrize("order", [[[0, 3]], [[1, 2]], [[2, 0]]])

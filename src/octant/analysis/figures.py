@@ -419,21 +419,23 @@ def figures_of(cell: MeasuredCell) -> dict[str, Figure]:
     }  # fmt: skip
 
 
-def known_limits(figures: Iterable[tuple[Figure, Sequence[str]]], machine: Machine) -> Known:
+def known_limits(figures: Iterable[tuple[Figure, Mapping[str, str]]], machine: Machine) -> Known:
     """Return the best figure for every limit and set of hardware threads.
 
     Args:
-        figures: each with the names of the limits that it provides.
+        figures: each with the names of the limits that it provides, and the setting that is stated with each.
     """
     by_name: dict[str, dict[Threads, Best]] = {}
     for one, names in figures:
         if one.value is None or one.invalid or one.link:
             continue
-        for name in names:
+        higher = one.metric.better == "higher"
+        value = one.value.middle if higher else 1 / one.value.middle if one.value.middle else 0.0
+        for name, setting in names.items():
             threads = one.point.hardware_threads
             best = by_name.setdefault(name, {}).get(threads)
-            if best is None or one.value.middle > best.value:
-                by_name[name][threads] = Best(one.value.middle, one.identity.cell)
+            if best is None or value > best.value:
+                by_name[name][threads] = Best(value, one.identity.cell, setting)
     return Known(machine.topology, by_name)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -13,16 +15,18 @@ from octant.analysis.imported import imported_workload, recorded_workload
 from octant.analysis.levels import cached_by_ladder
 from octant.analysis.measured_machine import with_measured
 from octant.analysis.mismatches import mismatches_of
+from octant.analysis.names import knob_text
 from octant.analysis.probes import caveats_by_probes
 from octant.analysis.program import program_workload
 from octant.analysis.series import series_metrics
-from octant.limit import Known
+from octant.limit import Best, Known, variant_name
 from octant.program import is_program
 from octant.request import comparable_cell
+from octant.units import duration_text
 from octant.workload import Stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.machine import Machine
@@ -36,6 +40,10 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 _METRICS_OF_PICTURES = ("x", "y", "rate", "low", "middle", "high")
 """Fields of pictures with names of metrics; x may be a knob."""
+RUN_PREFIX = len("20261121-214530-123")
+"""Characters of a run's id that identify it in texts: its start to the millisecond."""
+_MOSTLY = 0.5  # share of a buffer in huge pages
+_THIS_MACHINE = ""  # host of stored limits; the layout of hardware threads does not depend on its name
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,7 @@ def summarise(
     probe_caveats = caveats_by_probes(run, installed)
     every = [replace(figure, probe_caveats=probe_caveats) for figure in _with_equal_ones(made)]
     run = replace(run, machine=_measured(run.machine, every))
-    limits = known_limits(_provided_limits(every, run.machine), run.machine)
+    limits = _with_stored(known_limits(provided_limits(every, run.machine), run.machine), run)
     every = [with_limit(figure, limits, run.machine) for figure in every]
     figures = tuple(figure for figure in every if figure.metric is figure.workload.metrics[0])
     rest = (figure for figure in every if figure.metric is not figure.workload.metrics[0])
@@ -223,19 +231,42 @@ def _with_equal_ones(made: Sequence[tuple[Request | None, Figure]]) -> list[Figu
     return [replace(figure, equal=equal[id(figure)]) for _, figure in made]
 
 
-def _provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[Figure, Sequence[str]]]:
-    return [
-        (figure, names)
-        for figure in figures
-        if (
-            names := [
-                provides.name
-                for provides in figure.workload.provides
-                if provides.metric == figure.metric.name
-                and _of_workload(lambda: provides.when(machine, figure.point), False)  # noqa: B023 - called at once
-            ]
-        )
-    ]
+def provided_limits(figures: Sequence[Figure], machine: Machine) -> list[tuple[Figure, Mapping[str, str]]]:
+    """Return the figures that provide limits, each with their names and the setting that is stated with them."""
+    found = ((figure, dict(_limits_of(figure, machine))) for figure in figures)
+    return [(figure, names) for figure, names in found if names]
+
+
+def _limits_of(figure: Figure, machine: Machine) -> Iterator[tuple[str, str]]:
+    point = figure.point
+    for one in figure.workload.provides:
+        if one.metric == figure.metric.name and _of_workload(functools.partial(one.when, machine, point), False):
+            variant = _of_workload(functools.partial(one.variant, point), "")
+            texts = [knob_text(name, _given_value(point, name)) for name in one.setting if name in point.knobs]
+            yield variant_name(one.name, variant), ", ".join(texts)
+
+
+def _given_value(point: Point, knob: str) -> str:
+    """Return the value of a knob; of default pages, the kind of pages that the system granted."""
+    value = point.knobs[knob]
+    buffers = [buffer for given in point.given for buffer in given.buffers]
+    if knob != "pages" or value not in ("default", "try-thp") or not buffers:
+        return value
+    return "thp" if min(buffer.huge_share for buffer in buffers) > _MOSTLY else "base"
+
+
+def _with_stored(limits: Known, run: StoredRun) -> Known:
+    """Return the limits of a run with those of earlier runs that it was given at its start."""
+    found = {name: dict(by_threads) for name, by_threads in limits.by_name.items()}
+    started = datetime.fromisoformat(run.started)
+    for one in run.limits:
+        age = duration_text((started - datetime.fromisoformat(one.measured)).total_seconds())
+        threads = frozenset((_THIS_MACHINE, number) for number in one.threads)
+        best = Best(one.value, None, one.setting, f"run {one.run[:RUN_PREFIX]}, {age} earlier")
+        known = found.setdefault(one.name, {}).get(threads)
+        if known is None or best.value > known.value:
+            found[one.name][threads] = best
+    return replace(limits, by_name=found)
 
 
 def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
@@ -249,7 +280,7 @@ def with_limit(figure: Figure, limits: Known, machine: Machine) -> Figure:
     known = limits.only(workload.bounded_by, clock_hz(figure))
     provides = any(
         best is not None and best.cell == cell
-        for name in workload.bounded_by
+        for name in known.by_name
         for best in (known.best(name, figure.point.hardware_threads),)
     )
     limit = _of_workload(lambda: workload.least_seconds(known, machine, figure.point), None)

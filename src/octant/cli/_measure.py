@@ -12,6 +12,7 @@ from octant.failure import Exit, Refusal, worst
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from octant.limit import StoredLimit
     from octant.machine import Machine
     from octant.mpi.settings import MpiSettings
     from octant.request import Request
@@ -49,6 +50,7 @@ def create(
     settings: Sequence[ProvenSetting] = (),
     screen: DeclaredScreen | None = None,
     benchmark: str = "",
+    limits: Sequence[StoredLimit] = (),
 ) -> StoredRun:
     """Create a run whose launches start in rounds, in random order; a suite begins and ends with probes."""
     from octant.runs.probes import with_probes
@@ -59,7 +61,16 @@ def create(
     if who == "evaluate":
         requests, order = with_probes(requests, order)
     return where.create(
-        title, machine, requests, order, who, seed=seed, settings=settings, screen=screen, benchmark=benchmark
+        title,
+        machine,
+        requests,
+        order,
+        who,
+        seed=seed,
+        settings=settings,
+        screen=screen,
+        benchmark=benchmark,
+        limits=limits,
     )
 
 
@@ -119,7 +130,7 @@ def finish(
     from octant.analysis.mismatches import all_mismatches
     from octant.cli._stored import measure
     from octant.mpi.faults import known_wrong_results
-    from octant.runs.exit_reasons import list_exit_reasons
+    from octant.runs.exit_reasons import explain_missing_limits, list_exit_reasons
     from octant.runs.starts import list_starts
     from octant.units import duration_text
 
@@ -134,6 +145,8 @@ def finish(
         typer.echo(f"octant: {text}", err=True)
     for text in all_mismatches(run):
         typer.echo(f"octant: REQUEST NOT MET: {text}", err=True)
+    for text in explain_missing_limits(run):
+        typer.echo(f"octant: {text}", err=True)
     if not shows_output:
         warn_of_output(run)
     warn_of_commands(run)

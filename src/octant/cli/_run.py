@@ -44,6 +44,7 @@ class RunOptions:
     only_safe: bool
     json: bool
     show_output: bool = False
+    limit: bool = True
 
     @property
     def is_job(self) -> bool:
@@ -65,6 +66,7 @@ def run_workload(workload: str, options: RunOptions) -> None:
         Refusal: an argument is invalid, or not supported here.
         typer.Exit: a launch failed, was wrong, is not supported, or was stopped.
     """
+    from octant.cli._limits import RunLimits, find_limits
     from octant.cli._measure import create, finish, prove, safe, settings_of
     from octant.runs import command_line
     from octant.runs.plan import check_startable
@@ -92,7 +94,8 @@ def run_workload(workload: str, options: RunOptions) -> None:
     requests = safe([request]) if options.only_safe else [request]
     to = open_store(options.store)
     proven = prove(settings, request, to)
-    run = create(to, title, machine, requests, "run", proven)
+    limits = find_limits(to, requests, machine) if options.limit else RunLimits()
+    run = create(to, title, machine, [*requests, *limits.requests], "run", proven, limits=limits.stored)
     finish(to, run, options.timeout, shown(options.json, options.notes, page=False))
 
 
@@ -191,6 +194,7 @@ def _refuse_options_of_workloads(options: RunOptions) -> None:
         "--mode": (options.mode, "modes exist only for workloads", "--ranks N"),
         "--on-model": (options.on_model, "the communication of a program is not declared", "octant model --help"),
         "--link": (where.link, "only workloads can run on emulated hosts", "--hosts a,b"),
+        "--no-limit": (not options.limit, "programs have no limit", "the command without it"),
         "--only-safe": (options.only_safe, "it concerns only knobs of workloads", "the command without it"),
     }
     for name, (given, why, instead) in refused.items():
@@ -205,6 +209,7 @@ def _workload_job(workload: str, options: RunOptions) -> Job:
     command_line.check_options(options.ranks, mode, repeats)
     further = [f"--mode={mode}"] if mode else []
     further += [f"--repeats={repeats}"] if repeats else []
+    further += [] if options.limit else ["--no-limit"]
     further += [f"--mpi={word}" for word in options.mpi] + ([f"--link={link}"] if link else [])
     return command_line.job(
         workload, options.knobs, options.ranks, options.where.place, options.store, options.minutes,

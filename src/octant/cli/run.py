@@ -74,6 +74,15 @@ OnModelOption = Annotated[
     measured_option("--on-model", help="Simulate the workload with SimGrid on this network (see `octant model list`)."),
 ]
 
+NoLimitOption = Annotated[
+    bool,
+    measured_option(
+        "--no-limit",
+        help="Do not show the share of a limit that this run does not measure by itself. By default the limit is that "
+        "of a comparable run of the last 24 hours, or it is measured with the run in a few seconds.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
@@ -104,6 +113,7 @@ def run(
     store: StoreOption = None,
     timeout: TimeoutOption = None,
     only_safe: OnlySafeOption = False,
+    no_limit: NoLimitOption = False,
     show_output: ShowOutputOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -119,6 +129,7 @@ def run(
         words, ranks, mode, repeats, LaunchTarget(place, launcher, hosts, link), tuple(mpi or ()), script, submit,
         minutes,
         tuple(directive or ()), on_model, notes, store, timeout, only_safe, json, show_output,
+        not no_limit,
     )  # fmt: skip
     if program.command is not None:
         run_program(program, replace(options, knobs=(*([workload] if workload else []), *words)))

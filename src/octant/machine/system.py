@@ -28,6 +28,7 @@ The names of these facts are the keys of `Machine.system`. Facts that the system
 | `hwprefetch`, `hwprefetch_why` | switch of the hardware prefetcher: `msr`, `dscr`; if there is none, the reason |
 | `caches_unknown` | reason why caches are not known, and what to install |
 | `family`, `model`, `stepping` | CPUID numbers on x86 |
+| `microcode` | revision of the microcode, hexadecimal; several revisions are joined by a space |
 """
 
 import re
@@ -63,6 +64,8 @@ VOLATILE = frozenset(
     }
 )
 """Facts that may change on the same machine."""
+_HIDDEN_MICROCODE = "0xffffffff"
+"""Revision that virtual machines report if the hypervisor does not state it."""
 _ONLY_PAGE: Mapping[str | None, int] = {"x86_64": 4096, "s390x": 4096}
 """Base page size in bytes of architectures that have only one."""
 _LIMITS = ("memory.max", "memory.limit_in_bytes")
@@ -123,6 +126,7 @@ def _by_size(tree: FileTree, folder: str) -> list[tuple[int, str]]:
 def _kernel(tree: FileTree) -> Iterator[tuple[str, str]]:
     yield "kernel", tree.text("proc/sys/kernel/osrelease") or ""
     yield "distribution", tree.table("etc/os-release", "=").get("PRETTY_NAME", "").strip('"')
+    yield "microcode", _microcode(tree)
     yield "numa_balancing", tree.text("proc/sys/kernel/numa_balancing") or ""
     yield "aslr", tree.text("proc/sys/kernel/randomize_va_space") or ""
     yield "perf_event_paranoid", tree.text("proc/sys/kernel/perf_event_paranoid") or ""
@@ -132,6 +136,12 @@ def _kernel(tree: FileTree) -> Iterator[tuple[str, str]]:
     yield "pmu", "yes" if present else "no" if sources else ""
     yield "file_systems", " ".join(sorted({kind for kind, _ in mounts(tree.text("proc/self/mountinfo") or "")}))
     yield "pressure", "yes" if tree.text("proc/pressure/cpu") else "no"
+
+
+def _microcode(tree: FileTree) -> str:
+    """Return the revisions of all hardware threads; "" on other processors and where a hypervisor hides them."""
+    found = re.findall(r"(?m)^microcode\s*:\s*(0x[0-9a-f]{1,16})$", tree.text("proc/cpuinfo") or "")
+    return " ".join(sorted(set(found) - {_HIDDEN_MICROCODE}))
 
 
 def _pages(tree: FileTree) -> Iterator[tuple[str, str]]:

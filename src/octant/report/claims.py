@@ -27,6 +27,8 @@ Sort: TypeAlias = tuple[str, str, int]
 
 MAX_WORDS = 8
 """Words of a caveat in a row of a table."""
+BEST = "best of this run"
+"""Text of a figure that is the limit of other figures, in place of its share."""
 NARROW = units.NARROW
 """A narrow space at which no line ends, before units and %."""
 

@@ -45,8 +45,8 @@ def _wrong_results(run: StoredRun) -> list[ExitReason]:
 
 def _missing(run: StoredRun) -> Iterator[ExitReason]:
     """Yield the reason for launches that failed and can be repeated."""
-    if left := run.remaining():
-        reasons = [failure.reason for failure in run.failures if failure.exit == Exit.CANNOT_RUN]
+    if left := [launch for launch in run.remaining() if launch.request.show.purpose != "limit"]:
+        reasons = [one.reason for one in run.failures if one.exit == Exit.CANNOT_RUN and not _of_limit(run, one)]
         why = reasons[-1] if reasons else "the launches produced no records"
         hint = "" if run.pair else f"; correct the cause, then run {resume_line(run)}"
         count = f"{counted(len(left), 'launch')} failed" if run.points else "nothing could be measured"
@@ -71,7 +71,21 @@ def _refused(run: StoredRun) -> Iterator[ExitReason]:
             yield ExitReason(code, f"{extent} ({'; '.join(reasons[:MAX_REASONS] + more)})")
 
 
+def explain_missing_limits(run: StoredRun) -> list[str]:
+    """Return the reasons for failed measurements of limits; they do not change the exit code."""
+    reasons = dict.fromkeys(one.reason for one in run.failures if _of_limit(run, one))
+    return [f"the limit could not be measured completely ({reason})" for reason in reasons]
+
+
+def _of_limit(run: StoredRun, failure: Failure) -> bool:
+    """Return whether a failed launch only measured a limit."""
+    request = run.request_of(failure.launch)
+    return request is not None and request.show.purpose == "limit"
+
+
 def _counts(run: StoredRun, failure: Failure) -> bool:
+    if _of_limit(run, failure):
+        return False
     if failure.exit == Exit.WRONG_WORD or not run.points or run.who == "run":
         return True
     return run.study is None and run.pair is None and bool(alone_knobs(failure.workload))

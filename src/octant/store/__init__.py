@@ -25,6 +25,7 @@ from pathlib import Path
 from octant.failure import Exit, Refusal, remedy_for_writing, suggestion
 from octant.identity import Identity, identity_of
 from octant.launch import Planned
+from octant.limit import StoredLimit
 from octant.machine import Machine, codec
 from octant.program import is_program
 from octant.record import Failure, LinkTraffic, Point, RecordError
@@ -187,6 +188,7 @@ class Store:
         screen: DeclaredScreen | None = None,
         imported: Sequence[ImportedFile] = (),
         benchmark: str = "",
+        limits: Sequence[StoredLimit] = (),
     ) -> StoredRun:
         """Create a run without measurements.
 
@@ -197,6 +199,7 @@ class Store:
             screen: what the first screen of its report shows; `None`: the report chooses.
             imported: the files of other tools that it is read from (`store.imported`).
             benchmark: the command that requests a set of tests; "": none.
+            limits: of earlier runs, for limits that the run does not measure.
 
         Raises:
             Refusal: the store cannot be written.
@@ -209,6 +212,7 @@ class Store:
             tuple(order), study.seed if study else seed, study, settings=tuple(settings),
             pair=pair[1] if pair else None,
             screen=screen or DeclaredScreen(), imported=tuple(imported), benchmark=benchmark,
+            limits=tuple(limits),
         )  # fmt: skip
         try:
             folder = _new_folder(self.root / "runs", now, pair[0] if pair else "")

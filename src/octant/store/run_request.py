@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from octant.launch import Planned
+from octant.limit import StoredLimit
 from octant.machine import Machine, codec
 from octant.machine.codec import StoredMachine
 from octant.placement import RankPlacement
@@ -25,6 +26,8 @@ FORMAT = 2
 MAX_BYTES = 64 << 20
 """Of an asked.json."""
 
+MAX_LIMITS = 10_000
+"""Of a run that uses limits of earlier runs."""
 MAX_CELLS = 300_000
 """Of all launches of a run: thirty launches of as many as one may have."""
 
@@ -107,6 +110,7 @@ class RunRequest:
     screen: DeclaredScreen = field(default_factory=DeclaredScreen)
     imported: tuple[ImportedFile, ...] = ()  # not measured here, but read from these files
     benchmark: str = ""  # the command with a set of tests: "evaluate", "hpcc", "mpi"
+    limits: tuple[StoredLimit, ...] = ()  # of earlier runs, for limits that the run does not measure
 
     @property
     def source(self) -> str:
@@ -144,6 +148,7 @@ class _RunRequest(Struct):
     screen: DeclaredScreen = DeclaredScreen()
     imported: list[ImportedFile] = []
     benchmark: str | None = None  # `None`: of a version that did not record it
+    limits: Annotated[tuple[StoredLimit, ...], Meta(max_length=MAX_LIMITS)] = ()
 
 
 class _Place(Struct):
@@ -202,6 +207,7 @@ def run_request_text(asked: RunRequest) -> str:
         **({"pair": _members(asked.pair)} if asked.pair else {}),
         **({"screen": _members(asked.screen)} if asked.screen.tiles else {}),
         **({"imported": [_members(one) for one in asked.imported]} if asked.imported else {}),
+        **({"limits": [_members(one) for one in asked.limits]} if asked.limits else {}),
     }
     order = json.dumps(asked.order, separators=(",", ":"))  # on one line: there may be thousands
     return json.dumps(members, indent=1).replace('\n "order": []', f'\n "order": {order}', 1)
@@ -214,7 +220,8 @@ def read_run_request(text: bytes) -> RunRequest:
         ValueError: a member is missing, of the wrong type or out of range; the message names it.
     """
     asked = _ASKED.decode(text)
-    check_start(asked.started)
+    for start in (asked.started, *(one.measured for one in asked.limits)):
+        check_start(start)
     requests = tuple(map(_current_request, asked.requests))
     for number, repeat in asked.order:
         if number >= len(requests) or repeat >= requests[number].repeats:
@@ -230,7 +237,7 @@ def read_run_request(text: bytes) -> RunRequest:
         {f"{old}-{n}": f"{request.key}-{n}" for old, request in renamed.items() for n in range(request.repeats)},
         settings=tuple(ProvenSetting(*structs.astuple(one)) for one in asked.settings), pair=asked.pair,
         screen=_current_screen(asked.screen, requests), imported=tuple(asked.imported),
-        benchmark=asked.benchmark or "",
+        benchmark=asked.benchmark or "", limits=asked.limits,
     )  # fmt: skip
     return of_earlier_version(found) if asked.benchmark is None else found
 

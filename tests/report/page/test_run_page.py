@@ -205,7 +205,7 @@ def test_what_cannot_be_believed_has_no_share(name: str, grade: str) -> None:
         row = body.partition('<tr class="inside">')[0]
         assert grade in row
         assert "of-limit" not in row
-        assert "is the limit" not in row
+        assert "best of this run" not in row
 
 
 def test_a_wrong_result_has_no_speed() -> None:

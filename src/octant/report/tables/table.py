@@ -30,7 +30,7 @@ class FigureRow:
     ends: str  # "24.28 … 24.35"; "one launch" or "none valid" where repeated launches have no ends
     launches: str  # "6", "5 of 6"
     strip: Strip | None
-    share: str  # "92 %", "is the limit", or nothing
+    share: str  # "92 %", "best of this run", or nothing
     bar: ShareBar | None
     letters: tuple[str, str]  # of the footnotes on what the ends are, and on the limit; "" without one
     grade: GradeName
@@ -78,7 +78,8 @@ def _row(
     text, none = claims.figure_texts(figure), claims.without_interval(figure)
     if none:
         text = replace(text, ends="", claim=claims.claim_text(figure))
-    shown = claims.percent(share) if share is not None else "is the limit" if figure.is_limit and figure.value else ""
+    best = claims.BEST if figure.is_limit and figure.value else ""
+    shown = best if share is None else claims.percent(share)
     ends_letter = "" if none or not figure.value else of_sort[claims.sort_of(figure.value)]
     letters = ends_letter, limits.get(f"100 % is {source}", "")
     return FigureRow(

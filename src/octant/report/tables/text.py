@@ -144,6 +144,7 @@ def _table(summary: Summary, width: int, notes: bool) -> list[Text]:
     least = min(wide["title"], LEAST_TITLE)
     wide["bar"] = BAR if width >= fixed + BAR + least else 0
     fixed += wide["bar"]
+    fixed += max(0, len(claims.BEST) - 6 - wide["bar"] - 2) * any(figure.is_limit for figure in every)
     stacked = width - fixed < least  # then the title has a line of its own
     wide["title"] = 0 if stacked else min(wide["title"], width - fixed)
     beside = not stacked and width - fixed - wide["title"] >= 30  # room to say what the limit is in the row itself
@@ -199,7 +200,7 @@ def _row_lines(
         line.append(f"{value.number:>{wide['number']}}", style="bold").append(f" {value.unit:<{wide['unit']}}")
         line.append(f"  {value.ends:>{wide['ends']}}  {figure.count_text:>{wide['launches']}}", style="dim")
     if figure.is_limit:
-        line.append("  limit", style="dim")
+        line.append(f"  {claims.BEST}", style="dim")
     elif figure.of_limit is not None:
         limit, share = clean(figure.limit.source) if figure.limit else "", figure.of_limit
         line.append(f"  {units.percent_text(share):>5} ").append(bar(share, wide["bar"]), style="cyan")

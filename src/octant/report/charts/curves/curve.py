@@ -167,9 +167,9 @@ def value_cells(figure: Figure) -> tuple[str, str, str]:
 
 
 def share_text(figure: Figure) -> str:
-    """Return the share of the limit; `limit` for a figure that is one; empty if there is none."""
+    """Return the share of the limit; `best of this run` for a figure that is one; empty if there is none."""
     if figure.is_limit:
-        return "limit"
+        return claims.BEST
     return "" if figure.of_limit is None else units.percent_text(figure.of_limit)
 
 

@@ -42,7 +42,7 @@ def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | Non
         return None
     if not moved or moved / point.count("operations") < SHORT_BYTES:
         return None
-    source = "reading and writing the data once at the highest memory bandwidth of this run"
+    source = f"reading and writing the data once at the highest memory bandwidth {best.where}"
     return Limit(2 * moved / best.value, source)
 
 

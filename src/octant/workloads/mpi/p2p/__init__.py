@@ -1,13 +1,16 @@
 """Point-to-point messages between two ranks or with neighbours, by pattern and length."""
 
 from octant import units
-from octant.limit import Known, Limit
+from octant.limit import LINE_TRANSFER, MEMORY, Known, Limit, cache_line, traffic_in
 from octant.machine import Machine
 from octant.metric import Metric, Reduce, derived, groups, per, ranks, rate, seconds, steps
 from octant.record import Point, known_count
 from octant.workload import Messages, NoTraffic, Traffic, Workload
 from octant.workloads.mpi.p2p.step import step
 
+MEMORY_TRAFFIC = traffic_in(MEMORY)
+_ROUND_TRIPS = ("pingpong", "persistent-pingpong")
+"""Patterns in which the next message starts after the one before has arrived."""
 SHORT_BYTES = 65536  # below, bandwidth does not determine the time of a message
 
 
@@ -15,18 +18,29 @@ def _length(point: Point) -> float:
     return point.count("bytes_sent") / point.count("messages")
 
 
-def _least_seconds(known: Known, _machine: Machine, point: Point) -> Limit | None:
-    """Return the memory limit within a node: a message is read once and written once.
+def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
+    """Return the limit within a node: of a short message a cache-line transfer, of a long one the memory traffic.
 
-    Return `None` for short messages and between nodes (the link is unknown).
+    Return `None` between nodes (the link is unknown), for lengths between both, and for buffers that caches may hold.
     """
     hosts = {given.host for given in point.given}
-    best = known.greatest("memory traffic")
-    if len(hosts) > 1 or best is None or _length(point) < SHORT_BYTES or point.knobs["buffers"] != "rotating":
+    if len(hosts) > 1:
         return None
+    line_bytes, assumed = cache_line(machine)
+    if _length(point) <= line_bytes and point.knobs["pattern"] in _ROUND_TRIPS:
+        line = known.greatest(LINE_TRANSFER)
+        if line is None:
+            return None
+        source = f"one transfer of a cache line between the nearest cores{assumed}, measured {line.where}"
+        return Limit(point.count("turns") / point.parts / line.value, source)
+    if _length(point) < SHORT_BYTES or point.knobs["buffers"] != "rotating":
+        return None
+    best = known.greatest(MEMORY_TRAFFIC)
     moved = 2 * point.count("bytes_sent")
+    if best is None:
+        return None
     return Limit(
-        moved / best.value, "reading and writing each message once at the highest memory bandwidth of this run"
+        moved / best.value, f"reading and writing each message once at the highest memory bandwidth {best.where}"
     )
 
 
@@ -124,7 +138,7 @@ WORKLOAD = Workload(
             note="from the shortest time",
         ),
     ),
-    bounded_by=("memory traffic",),
+    bounded_by=(MEMORY_TRAFFIC, LINE_TRANSFER),
     least_seconds=_least_seconds,
     pictures=(Messages("bandwidth", each=("pattern", "source", "buffers")),),
     traffic=_traffic,

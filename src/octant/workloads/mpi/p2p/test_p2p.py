@@ -18,7 +18,10 @@ from octant.workloads.mpi.p2p import WORKLOAD
 
 KNOWN = Known(
     machine().topology,
-    {"memory traffic": {frozenset({("a", 0)}): Best(20e9, ""), frozenset({("a", 0), ("a", 1)}): Best(40e9, "")}},
+    {
+        "memory traffic": {frozenset({("a", 0)}): Best(20e9, ""), frozenset({("a", 0), ("a", 1)}): Best(40e9, "")},
+        "cache-line transfer": {},
+    },
 )
 
 SHORT = ("window=4", "depth=20", "seconds=0.002", "least=5", "samples=100")
@@ -98,6 +101,17 @@ def test_the_limit_is_one_read_and_one_write_of_each_message() -> None:
         pingpong(MIB, 200_000, hosts=("a", "b")),
     ):
         assert WORKLOAD.least_seconds(KNOWN, machine(), silent) is None
+
+
+def test_the_limit_of_a_short_message_is_the_transfer_of_a_cache_line() -> None:
+    by_name = {**KNOWN.by_name, "cache-line transfer": {frozenset({("", 0)}): Best(1 / 50e-9, "")}}
+    known = Known(KNOWN.topology, by_name)
+    limit = WORKLOAD.least_seconds(known, machine(), pingpong(8, 1000, "hot"))
+    assert limit is not None
+    assert limit.seconds == pytest.approx(2 * 50e-9)  # of a step: there and back
+    assert limit.source == "one transfer of a cache line between the nearest cores, measured in this run"
+    assert WORKLOAD.least_seconds(known, machine(), pingpong(65, 1000, "hot")) is None
+    assert WORKLOAD.least_seconds(known, machine(), pingpong(8, 1000, "hot", ("a", "b"))) is None
 
 
 def test_a_message_is_one_flow_to_the_network_model() -> None:

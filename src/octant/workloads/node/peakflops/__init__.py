@@ -3,7 +3,7 @@
 import numpy as np
 
 from octant.facts import facts
-from octant.limit import FMA, SCALAR, Known, Limit, Provides
+from octant.limit import FMA, SCALAR, Known, Limit, LimitRequest, Provides
 from octant.machine import Machine, Processor
 from octant.metric import Metric, derived, per, rate
 from octant.record import Point
@@ -62,7 +62,12 @@ def is_widest(machine: Machine, point: Point) -> bool:
 
 
 def _of(element: str) -> Provides:
-    return Provides(FMA[element], "rate", lambda m, point: point.knobs["element"] == element and is_widest(m, point))
+    return Provides(
+        FMA[element],
+        "rate",
+        lambda m, point: point.knobs["element"] == element and is_widest(m, point),
+        measured_by=LimitRequest(lambda _m, _knobs, _ranks: {"element": element}, f"{element}-precision peak"),
+    )
 
 
 def _is_scalar(_machine: Machine, point: Point) -> bool:

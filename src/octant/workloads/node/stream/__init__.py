@@ -1,11 +1,13 @@
 """Sustained memory bandwidth: STREAM loops, similar loops, and other access patterns."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from octant import units
-from octant.limit import LEVELS, Known, Level, Limit, Provides, level_of, traffic_in
+from octant.facts import numbers, value
+from octant.limit import LEVELS, MEMORY, Known, Level, Limit, LimitRequest, Provides, level_of, traffic_in
 from octant.machine import Machine
 from octant.metric import Metric, custom, rate
 from octant.record import Point, Samples, known_count
@@ -29,6 +31,8 @@ MAX_ALLOCATED = 1 / 4
 """Largest share of write-allocates in a figure that is a limit for others (that of triad); some CPUs avoid them."""
 MOVED = ("bytes_read", "bytes_written", "bytes_allocated", "bytes_unused")
 """Bytes that the source reads and writes, write-allocates, and unused parts of cache lines."""
+_LIMIT_BYTES = 128 << 20
+"""Smallest footprint of a measurement of memory traffic for other runs."""
 
 
 def _uses_whole_lines(point: Point) -> bool:
@@ -45,7 +49,15 @@ def _in(level: Level) -> Provides:
         known = level == LEVELS[0] or point.count("bytes_allocated") <= MAX_ALLOCATED * point.count(*MOVED)
         return _uses_whole_lines(point) and lies_in == level and known
 
-    return Provides(traffic_in(level), metric, holds)
+    measured_by = LimitRequest(_limit_knobs, "memory bandwidth") if level == MEMORY else None
+    return Provides(traffic_in(level), metric, holds, setting=("store", "pages"), measured_by=measured_by)
+
+
+def _limit_knobs(machine: Machine, _knobs: Mapping[str, str], ranks: int) -> Mapping[str, str]:
+    """Return the loop with both kinds of stores on huge pages where the system grants them; they are the fastest."""
+    known = {**numbers(machine), "ranks": ranks}
+    least = f"2*cached/ranks at least {_LIMIT_BYTES // ranks} at most memory/8"
+    return {"kernel": "triad", "store": "plain,streaming", "bytes": value(least, known), "pages": "try-thp"}
 
 
 def _best_pass(point: Point, samples: Samples) -> float:
@@ -69,7 +81,7 @@ def _best_pass(point: Point, samples: Samples) -> float:
 
 
 def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None:
-    """Return the time at the highest memory traffic of this run on these threads.
+    """Return the time at the highest memory traffic on these threads, over all page sizes and kinds of stores.
 
     Return `None` for arrays that fit into caches. The nominal peak of the memory is not visible to software.
     """
@@ -77,7 +89,7 @@ def _least_seconds(known: Known, machine: Machine, point: Point) -> Limit | None
     if best is None or not from_memory(machine, point):
         return None
     moved = point.count(*MOVED)
-    return Limit(moved / best.value, "highest memory traffic of this run, including write-allocates")
+    return Limit(moved / best.value, f"highest memory traffic {best.where}, including write-allocates")
 
 
 WORKLOAD = Workload(
