@@ -11,6 +11,7 @@ from octant.cli import _complete, application
 from octant.cli._examples import EXAMPLES, WAYS_IN, Example
 from octant.cli._help import COMMANDS, MAX_IN_ONE_LIST, OUTPUT
 from octant.stats.gate import LEAST_ROUNDS_OF_MANY
+from octant.stats.paired import LEAST_ROUNDS
 
 EVERY = commands()
 IN_WAYS = [example for way in WAYS_IN for example in way.examples]
@@ -131,4 +132,4 @@ def test_runs_of_the_store_are_offered_newest_first(tmp_path: Path, monkeypatch:
 
 def test_the_help_of_compare_states_the_rounds_that_a_gate_requires() -> None:
     text = " ".join(typer.testing.CliRunner().invoke(application(), ["compare", "--help"]).output.split())
-    assert f"--gate requires {LEAST_ROUNDS_OF_MANY}." in text
+    assert f"--gate requires {LEAST_ROUNDS} for one figure and {LEAST_ROUNDS_OF_MANY} for several." in text
