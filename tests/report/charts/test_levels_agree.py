@@ -18,6 +18,7 @@ from octant.record import Point
 from octant.report.charts.curves.curve import ladder
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
+from octant.report.screen.level_rows import PLATEAU, level_table
 from octant.report.screen.tiles import tiles
 from octant.request import Launch, Presentation, Request, Subject
 from octant.store import Store, StoredRun
@@ -151,6 +152,7 @@ def test_all_places_that_name_a_level_agree(seed: int, tmp_path: Path) -> None:
         assert ("L3" in named) <= (said == "")
     _check_roofs(roofs, by_panel[0])
     _check_table(ladders)
+    _check_level_table(summary, by_panel)
     write_run(run, tmp_path)
     entries = with_measured(of_machine(run.machine), Store(tmp_path)).entries
     entry = entries.get(("Caches", "measured memory levels"))
@@ -180,6 +182,31 @@ def _check_roofs(roofs: Picture, bandwidth: dict[str, str]) -> None:
         assert _rate(rows[name][3]) >= 0.98 * write_allocates * _rate(bandwidth[name])
     for row in roofs.rows:
         assert row[5].partition(" ")[0] in {"", "plateau", "double", "single", "scalar", "memory", *caches}
+
+
+def _check_level_table(summary: Summary, by_panel: list[dict[str, str]]) -> None:
+    """Check that the table of memory levels has the named plateaus of the ladders and their values, and no others."""
+    table = level_table(summary)
+    if table is None:
+        assert all(len(labels) < 2 for labels in by_panel)
+        return
+    names = [row.name for row in table.rows]
+    for quantity, panel in zip(("bandwidth", "latency"), by_panel, strict=True):
+        shown: dict[str, str] = {}
+        for row in table.rows:
+            value = row.values.get((quantity, "one core"))  # type: ignore[arg-type]
+            if value and value.source == PLATEAU:
+                assert row.name == value.shared or row.name in _members(value.shared or row.name, names)
+                shown[value.shared or row.name] = value.text.replace(NARROW, " ")
+        assert shown.items() <= panel.items()
+        assert {name for name in panel if "–" not in name and name != "memory"} <= set(shown)
+    for row in table.rows:  # a level has a size only where the ladder shows it alone
+        assert row.measured_bytes is None or row.name in by_panel[1]
+
+
+def _members(name: str, order: list[str]) -> list[str]:
+    first, _, last = name.partition("–")
+    return order[order.index(first) : order.index(last or first) + 1]
 
 
 def _rate(text: str) -> float:

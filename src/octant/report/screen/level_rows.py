@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from octant.report.charts.curves.figure_curves import FigureCurve, MeasuredLadder
     from octant.stats.grades import GradeName
 
+PLATEAU = "plateau of the ladder"
+"""Source of a value."""
 Cores = Literal["one core", "all cores"]
 CORES: tuple[Cores, Cores] = ("one core", "all cores")
 _UNDETECTED = ("unseen", "unnamed")
@@ -165,9 +167,16 @@ class _Column:
                 figure = find(self.summary, named)
                 if figure and figure.value and figure.workload.name == self.ladder.workload.name:
                     is_same = figure.metric.name == self.ladder.metric.name
-                    if is_same and _cores_of([figure], self.machine) == cores:
+                    if is_same and _cores_of([figure], self.machine) == cores and self._is_of_memory(figure):
                         return figure
         return None
+
+    def _is_of_memory(self, figure: Figure) -> bool:
+        """Return whether no cache holds a footprint; if their size is disputed, whether it is as long as the ladder."""
+        size, curve = total_footprint(figure, self.machine) or 0, self.curves.get("one core")
+        if level_of(self.machine, figure.point.hardware_threads, size) == MEMORY:
+            return True
+        return bool(disputed_levels(self.machine) and curve and curve.points and size >= curve.points[-1][0])
 
     def _of_plateau(self, name: str, curve: LevelCurve) -> LevelValue | None:
         plateaus = [one for one in curve.plateaus if name == one.name or name in one.levels]
@@ -175,7 +184,7 @@ class _Column:
         for one in sorted(plateaus, key=lambda plateau: len(plateau.levels)):
             shared = one.name if len(one.levels) > 1 else ""
             text = claims.quantity(one.value, unit)
-            return LevelValue(one.value, unit, text, "plateau of the ladder", shared)
+            return LevelValue(one.value, unit, text, PLATEAU, shared)
         return None
 
     def _of_footprint(self, name: str, cores: Cores) -> LevelValue | None:
