@@ -180,12 +180,13 @@ class _Column:
 
     def _of_plateau(self, name: str, curve: LevelCurve) -> LevelValue | None:
         plateaus = [one for one in curve.plateaus if name == one.name or name in one.levels]
-        unit = self.ladder.metric.unit
-        for one in sorted(plateaus, key=lambda plateau: len(plateau.levels)):
-            shared = one.name if len(one.levels) > 1 else ""
-            text = claims.quantity(one.value, unit)
-            return LevelValue(one.value, unit, text, PLATEAU, shared)
-        return None
+        if not plateaus:
+            return None
+        least = min(len(one.levels) for one in plateaus)
+        alike = [one for one in plateaus if len(one.levels) == least]  # several if the levels are not distinguishable
+        chosen, unit = alike[-1 if name == MEMORY else 0], self.ladder.metric.unit
+        shared = chosen.name if len(chosen.levels) > 1 else ""
+        return LevelValue(chosen.value, unit, claims.quantity(chosen.value, unit), PLATEAU, shared)
 
     def _of_footprint(self, name: str, cores: Cores) -> LevelValue | None:
         """Return the value of the largest footprint in a level; of the memory, the best rate."""
