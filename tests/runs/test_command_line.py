@@ -24,9 +24,10 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunRequest:
         *words: str, ranks: int | None = None, mode: str = "", repeats: int = 1, pace: str = "chunks", least: int = 1,
         workload: str = "node/stream", **where: str,
     ) -> Request:  # fmt: skip
-        knobs = [{"name": name, "kind": "word", "default": "", "help": ""} for name in ("bytes", "threads", "memory")]
-        said = json.dumps({"knobs": [*knobs, {**knobs[0], "name": "groups"}, {**knobs[0], "name": "pin"},
-                                     {**knobs[0], "name": "pages"}], "least_ranks": least, "pace": pace})  # fmt: skip
+        kinds = {"bytes": "bytes", "threads": "word", "memory": "word"}
+        knobs = [{"name": name, "kind": kind, "default": "", "help": ""} for name, kind in kinds.items()]
+        said = json.dumps({"knobs": [*knobs, {**knobs[1], "name": "groups"}, {**knobs[1], "name": "pin"},
+                                     {**knobs[1], "name": "pages"}], "least_ranks": least, "pace": pace})  # fmt: skip
         program = tmp_path / program_name(workload)
         program.write_text(f"#!/bin/sh\ncat <<'END'\n{said}\nEND\n")
         program.chmod(0o755)
@@ -62,6 +63,17 @@ def test_an_ask_of_words(asked: RunRequest) -> None:
     assert request.subject.workload == "node/stream"
     assert request.knobs == {"bytes": "1MiB,2MiB", "memory": "preferred:0"}
     assert (request.shape.ranks, request.repeats) == (1, 3)
+
+
+def test_sizes_by_level_of_all_threads(asked: RunRequest) -> None:
+    request = asked("bytes=L2,threads*L2", mode="threads")
+    assert request.knobs["bytes"] == f"{2 << 20},{6 << 20}"
+    assert request.show.expressions == {"bytes": {str(2 << 20): "L2", str(6 << 20): "threads*L2"}}
+
+
+def test_an_unquoted_range_is_refused_with_the_quoted_one(asked: RunRequest) -> None:
+    with pytest.raises(Refusal, match="a range is one argument in quotes: 'bytes=L1/2 to 4"):
+        asked("bytes=L1", "to", "L2", "by", "2")
 
 
 def test_modes_and_rank_counts(asked: RunRequest) -> None:

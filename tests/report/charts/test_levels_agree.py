@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from octant.record import Point
 from octant.report.charts.curves.curve import ladder
 from octant.report.charts.curves.roofline import roofline
 from octant.report.charts.picture import Panel, Picture
+from octant.report.screen.level_rows import PLATEAU, level_table
 from octant.report.screen.tiles import tiles
 from octant.request import Launch, Presentation, Request, Subject
 from octant.store import Store, StoredRun
@@ -151,6 +153,7 @@ def test_all_places_that_name_a_level_agree(seed: int, tmp_path: Path) -> None:
         assert ("L3" in named) <= (said == "")
     _check_roofs(roofs, by_panel[0])
     _check_table(ladders)
+    _check_level_table(summary, ladders.panels)
     write_run(run, tmp_path)
     entries = with_measured(of_machine(run.machine), Store(tmp_path)).entries
     entry = entries.get(("Caches", "measured memory levels"))
@@ -180,6 +183,33 @@ def _check_roofs(roofs: Picture, bandwidth: dict[str, str]) -> None:
         assert _rate(rows[name][3]) >= 0.98 * write_allocates * _rate(bandwidth[name])
     for row in roofs.rows:
         assert row[5].partition(" ")[0] in {"", "plateau", "double", "single", "scalar", "memory", *caches}
+
+
+def _check_level_table(summary: Summary, panels: Sequence[Panel]) -> None:
+    """Check that the table of memory levels has the named plateaus of the ladders and their values, and no others."""
+    table = level_table(summary)
+    if table is None:
+        assert all(len(panel.levels) < 2 for panel in panels)
+        return
+    names = [row.name for row in table.rows]
+    for quantity, panel in zip(("bandwidth", "latency"), panels, strict=True):
+        drawn = [_as_in_tile(level.label) for level in panel.levels]
+        single = {name for name in labels(panel) if "–" not in name and name != "memory"}
+        for row in table.rows:
+            value = row.values.get((quantity, "one core"))  # type: ignore[arg-type]
+            if value and value.source == PLATEAU:
+                name = value.shared or row.name
+                assert row.name == name or row.name in _members(name, names)
+                assert f"{name} {value.text}".replace(NARROW, " ") in drawn
+                single -= {name}
+        assert not single, "each plateau of one level is in the table"
+    for row in table.rows:  # a level has a size only where the ladder shows it alone
+        assert row.measured_bytes is None or row.name in labels(panels[1]) or row.name.startswith("to ")
+
+
+def _members(name: str, order: list[str]) -> list[str]:
+    first, _, last = name.partition("–")
+    return order[order.index(first) : order.index(last or first) + 1]
 
 
 def _rate(text: str) -> float:

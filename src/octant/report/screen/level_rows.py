@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from octant.report.charts.curves.figure_curves import FigureCurve, MeasuredLadder
     from octant.stats.grades import GradeName
 
+PLATEAU = "plateau of the ladder"
+"""Source of a value."""
 Cores = Literal["one core", "all cores"]
 CORES: tuple[Cores, Cores] = ("one core", "all cores")
 _UNDETECTED = ("unseen", "unnamed")
@@ -165,18 +167,26 @@ class _Column:
                 figure = find(self.summary, named)
                 if figure and figure.value and figure.workload.name == self.ladder.workload.name:
                     is_same = figure.metric.name == self.ladder.metric.name
-                    if is_same and _cores_of([figure], self.machine) == cores:
+                    if is_same and _cores_of([figure], self.machine) == cores and self._is_of_memory(figure):
                         return figure
         return None
 
+    def _is_of_memory(self, figure: Figure) -> bool:
+        """Return whether no cache holds a footprint; if their size is disputed, whether it is as long as the ladder."""
+        size, curve = total_footprint(figure, self.machine) or 0, self.curves.get("one core")
+        if level_of(self.machine, figure.point.hardware_threads, size) == MEMORY:
+            return True
+        return bool(disputed_levels(self.machine) and curve and curve.points and size >= curve.points[-1][0])
+
     def _of_plateau(self, name: str, curve: LevelCurve) -> LevelValue | None:
         plateaus = [one for one in curve.plateaus if name == one.name or name in one.levels]
-        unit = self.ladder.metric.unit
-        for one in sorted(plateaus, key=lambda plateau: len(plateau.levels)):
-            shared = one.name if len(one.levels) > 1 else ""
-            text = claims.quantity(one.value, unit)
-            return LevelValue(one.value, unit, text, "plateau of the ladder", shared)
-        return None
+        if not plateaus:
+            return None
+        least = min(len(one.levels) for one in plateaus)
+        alike = [one for one in plateaus if len(one.levels) == least]  # several if the levels are not distinguishable
+        chosen, unit = alike[-1 if name == MEMORY else 0], self.ladder.metric.unit
+        shared = chosen.name if len(chosen.levels) > 1 else ""
+        return LevelValue(chosen.value, unit, claims.quantity(chosen.value, unit), PLATEAU, shared)
 
     def _of_footprint(self, name: str, cores: Cores) -> LevelValue | None:
         """Return the value of the largest footprint in a level; of the memory, the best rate."""

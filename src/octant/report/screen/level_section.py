@@ -44,7 +44,6 @@ def level_section(table: LevelTable) -> Section:
         SectionColumn("level", False),
         *(SectionColumn(title) for title in ("stated size", "measured size", *titles)),
     )
-    caches = [row for row in table.rows if row.stated_bytes and row.name != MEMORY]
     shared = sorted({value.shared for row in table.rows for value in row.values.values() if value.shared})
     grades = {value.grade for row in table.rows for value in row.values.values()}
     marks = [(SIGNS[one], one) for one in ("limited", "not measurable", "wrong") if one in grades]
@@ -52,7 +51,7 @@ def level_section(table: LevelTable) -> Section:
         "below", shared=shared, marks=marks, missing=any(NOT_MEASURED in row for row in rows),
         undetected=any(NOT_DETECTED in row for row in rows),
     )  # fmt: skip
-    text = _TEXTS.line("text", titles=table.titles, caches=caches)
+    text = _TEXTS.line("text", titles=table.titles)
     return Section("levels", "Memory levels", columns, rows, text, "measured", brief=len(rows), below=below)
 
 
