@@ -35,9 +35,9 @@ def find_limits(to: Store, requests: Sequence[Request], machine: Machine) -> Run
     needed = [one for request in requests for one in needed_limits(request, machine)]
     if not needed:
         return RunLimits()
-    stored = LimitSearch(to, _new_run(machine), _build).find(needed)
-    known = {one.name for one in stored}
-    missing = [one for one in needed if one.name not in known]
+    found = LimitSearch(to, _new_run(machine), _build).find(needed)
+    stored = tuple(dict.fromkeys(limit for limits in found for limit in limits))
+    missing = [one for one, limits in zip(needed, found, strict=True) if not limits]
     measured = _startable(limit_requests(missing), machine)
     _announce(needed, stored, measured)
     return RunLimits(measured, stored)
