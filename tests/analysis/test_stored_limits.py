@@ -24,7 +24,9 @@ from octant.workloads import workloads
 MACHINES = ("kvm-xeon-2cpu", "altra-1s", "xeon-2s-smt2-snc4")
 NOW = datetime.datetime(2026, 11, 22, 21, 45, 30, tzinfo=datetime.UTC)
 PEAK = next(one for one in workloads()["node/peakflops"].provides if one.name == "fma double")
-NEEDED = NeededLimit("fma double", "node/peakflops", PEAK, Request(Subject("node/peakflops"), {"element": "double"}))
+NEEDED = NeededLimit(
+    "fma double", "node/peakflops", PEAK, "peak", Request(Subject("node/peakflops"), {"element": "double"})
+)
 GEMM = Request(Subject("node/gemm"), {"n": "256"}, show=Presentation("gemm"))
 BUILD = "0123456789abcdef"
 EARLIER = "20261122-200000-123-1c8081d884c7d65f"

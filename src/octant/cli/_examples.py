@@ -65,7 +65,6 @@ _OF_COMMANDS = {
     ),
     "run": (
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "all combinations of the values"),
-        Example("octant run gemm n=256 --no-limit", "without the share of a limit and its measurement"),
         Example("octant run stream --launcher sbatch --script job.sh", "write a batch job to submit later"),
         Example("octant run -- ./app input.nml", "your own program: time, memory, lost time"),
         Example(

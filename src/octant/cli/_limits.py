@@ -89,15 +89,18 @@ def _announce(needed: Sequence[NeededLimit], stored: Sequence[StoredLimit], meas
     from octant.runs.durations import Durations
     from octant.units import duration_text
 
-    titles = {one.name: one.request.show.title for one in needed}
+    titles = {one.name: one.title for one in needed}
+    by_request = {one.request.key: one.title for one in needed}
     now = datetime.datetime.now(datetime.UTC)
-    for one in {(limit.name, limit.run): limit for limit in stored}.values():
+    for one in {(titles[limit.name], limit.run): limit for limit in stored}.values():
         age = duration_text((now - datetime.datetime.fromisoformat(one.measured)).total_seconds())
-        typer.echo(f"octant: {titles[one.name]} of run {one.run[:RUN_PREFIX]}, measured {age} ago", err=True)
+        typer.echo(
+            f"octant: the limit is the {titles[one.name]} of run {one.run[:RUN_PREFIX]}, measured {age} ago", err=True
+        )
     if measured:
         durations = Durations()
         seconds = sum(durations.seconds(launch) for request in measured for launch in request.launches())
-        names = ", ".join(dict.fromkeys(request.show.title.partition(": ")[2] for request in measured))
+        names = ", ".join(dict.fromkeys(by_request[request.key] for request in measured))
         typer.echo(
             f"octant: the limit is measured with the run: {names} (about {duration_text(max(1.0, seconds))}; "
             "--no-limit omits it)",
