@@ -1,15 +1,18 @@
 """`octant run` states before the first launch where its limits come from, and `--no-limit` omits them."""
 
 import dataclasses
+import datetime
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from fake_run import fake_run
+from octant.analysis.stored_limits import LimitSearch
 from octant.cli import application
 from octant.cli._limits import find_limits
 from octant.failure import Exit, Refusal
+from octant.limit import StoredLimit
 from octant.machine.discover import discover
 from octant.record import Failure
 from octant.request import Launch, Presentation, Request, Shape, Subject
@@ -33,6 +36,20 @@ def test_a_limit_without_an_earlier_run_is_measured_with_the_run(
     )
     run = store.create("gemm", machine, [GEMM, request])
     assert store.read(run.id).remaining() == (*GEMM.launches(), *request.launches()), "octant resume measures it, too"
+
+
+def test_a_limit_of_an_earlier_run_is_named_with_its_age(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = datetime.datetime.now().astimezone() - datetime.timedelta(hours=3)
+    limit = StoredLimit("fma double", 1e11, (0,), "20261122-200000-123-1c8081d884c7d65f", begun.isoformat())
+    monkeypatch.setattr(LimitSearch, "find", lambda _search, needed: [(limit,) for _ in needed])
+    limits = find_limits(Store(tmp_path), [GEMM], discover())
+    assert (limits.requests, limits.stored) == ((), (limit,))
+    said = capsys.readouterr().err
+    assert said == (
+        "octant: the limit is the double-precision peak of run 20261122-200000-123, measured 3 h 0 min ago\n"
+    )
 
 
 def test_a_request_without_limits_says_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
