@@ -12,6 +12,7 @@ from octant.failure import Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octant.analysis.figures import Figure
     from octant.limit import StoredLimit
     from octant.machine import Machine
     from octant.request import Request
@@ -106,3 +107,13 @@ def _announce(needed: Sequence[NeededLimit], stored: Sequence[StoredLimit], meas
             "--no-limit omits it)",
             err=True,
         )
+
+
+def warn_of_unreliable_limits(figures: Sequence[Figure]) -> None:
+    """Print which limits that were measured with a run are too unreliable to be used."""
+    from octant.report.claims import short_caveat
+
+    for one in figures:
+        if one.show.purpose == "limit" and one.invalid:
+            why = short_caveat(one.caveats)
+            typer.echo(f"octant: no share of a limit (its measurement is not reliable: {why}); measure again", err=True)
