@@ -24,7 +24,9 @@ from octant.workloads import workloads
 MACHINES = ("kvm-xeon-2cpu", "altra-1s", "xeon-2s-smt2-snc4")
 NOW = datetime.datetime(2026, 11, 22, 21, 45, 30, tzinfo=datetime.UTC)
 PEAK = next(one for one in workloads()["node/peakflops"].provides if one.name == "fma double")
-NEEDED = NeededLimit("fma double", "node/peakflops", PEAK, Request(Subject("node/peakflops"), {"element": "double"}))
+NEEDED = NeededLimit(
+    "fma double", "node/peakflops", PEAK, "peak", Request(Subject("node/peakflops"), {"element": "double"})
+)
 GEMM = Request(Subject("node/gemm"), {"n": "256"}, show=Presentation("gemm"))
 BUILD = "0123456789abcdef"
 EARLIER = "20261122-200000-123-1c8081d884c7d65f"
@@ -66,7 +68,8 @@ def write(run: StoredRun, store: Path, build: str = BUILD) -> None:
 
 
 def search(store: Path, now: StoredRun, needed: NeededLimit = NEEDED) -> tuple[StoredLimit, ...]:
-    return LimitSearch(Store(store), now, lambda _workload: BUILD).find([needed])
+    (found,) = LimitSearch(Store(store), now, lambda _workload: BUILD).find([needed])
+    return found
 
 
 def hours_ago(hours: float) -> datetime.datetime:
@@ -152,7 +155,7 @@ def test_processor_software_environment_host_and_build_refuse_the_limit(tmp_path
         new_run(machine, environment={"GLIBC_TUNABLES": "x"}),
     ):
         assert search(tmp_path, now) == ()
-    assert LimitSearch(Store(tmp_path), same, lambda _workload: "another build").find([NEEDED]) == ()
+    assert LimitSearch(Store(tmp_path), same, lambda _workload: "another build").find([NEEDED]) == [()]
 
 
 def test_facts_that_change_by_themselves_do_not_refuse_the_limit(tmp_path: Path) -> None:

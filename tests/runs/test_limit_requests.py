@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fake_run import KIB, MIB, machine
+from octant.build.describe import describe
 from octant.request import Request, Shape, Subject
 from octant.runs.limit_requests import LIMIT_LAUNCHES, limit_requests, needed_limits
 
@@ -64,6 +65,18 @@ def test_a_limit_is_measured_with_the_ranks_threads_and_placement_of_the_request
 def test_limits_of_this_machine_do_not_apply_to_other_hosts_and_emulated_links(shape: Shape) -> None:
     assert needed("mpi/p2p", {"bytes": "8"}, shape) == {}
     assert needed("hpcc/hpl", {"n": "1000"}, shape) == {}
+
+
+def test_the_kernels_accept_the_knobs_of_their_short_requests() -> None:
+    found = [
+        *needed("node/gemm", {"element": "double,single"}).values(),
+        *needed("node/stream", {}).values(),
+        *needed("node/latency", {}).values(),
+        *needed("mpi/p2p", {"bytes": "8"}, Shape(2)).values(),
+    ]
+    assert len(found) == 5
+    for request in found:
+        describe(request.subject.name, request.knobs, request.shape.ranks)  # refuses unknown knobs and values
 
 
 def test_a_program_needs_no_limit() -> None:

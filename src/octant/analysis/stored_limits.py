@@ -62,8 +62,8 @@ class LimitSearch:
     now: StoredRun  # the new run, without measurements
     build_of: Callable[[str], str]  # the digest of the kernel of a workload that is installed now
 
-    def find(self, needed: Sequence[NeededLimit]) -> tuple[StoredLimit, ...]:
-        """Return the limits that are known, each of the newest run that has it for the same number of threads."""
+    def find(self, needed: Sequence[NeededLimit]) -> list[tuple[StoredLimit, ...]]:
+        """Return each limit by hardware threads, of the newest run that has it for as many; empty if none has it."""
         found: dict[int, tuple[StoredLimit, ...]] = {}
         for run in self._comparable_runs():
             missing = [(number, one) for number, one in enumerate(needed) if number not in found]
@@ -72,7 +72,7 @@ class LimitSearch:
                     found[number] = limits
             if len(found) == len(needed):
                 break
-        return tuple(dict.fromkeys(limit for number in sorted(found) for limit in found[number]))
+        return [found.get(number, ()) for number in range(len(needed))]
 
     def _comparable_runs(self) -> Iterator[StoredRun]:
         for run in islice(self.where.runs_like(self.now), MAX_RUNS):

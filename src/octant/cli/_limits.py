@@ -12,6 +12,7 @@ from octant.failure import Refusal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from octant.analysis.figures import Figure
     from octant.limit import StoredLimit
     from octant.machine import Machine
     from octant.request import Request
@@ -35,9 +36,9 @@ def find_limits(to: Store, requests: Sequence[Request], machine: Machine) -> Run
     needed = [one for request in requests for one in needed_limits(request, machine)]
     if not needed:
         return RunLimits()
-    stored = LimitSearch(to, _new_run(machine), _build).find(needed)
-    known = {one.name for one in stored}
-    missing = [one for one in needed if one.name not in known]
+    found = LimitSearch(to, _new_run(machine), _build).find(needed)
+    stored = tuple(dict.fromkeys(limit for limits in found for limit in limits))
+    missing = [one for one, limits in zip(needed, found, strict=True) if not limits]
     measured = _startable(limit_requests(missing), machine)
     _announce(needed, stored, measured)
     return RunLimits(measured, stored)
@@ -89,17 +90,30 @@ def _announce(needed: Sequence[NeededLimit], stored: Sequence[StoredLimit], meas
     from octant.runs.durations import Durations
     from octant.units import duration_text
 
-    titles = {one.name: one.request.show.title for one in needed}
+    titles = {one.name: one.title for one in needed}
+    by_request = {one.request.key: one.title for one in needed}
     now = datetime.datetime.now(datetime.UTC)
-    for one in {(limit.name, limit.run): limit for limit in stored}.values():
+    for one in {(titles[limit.name], limit.run): limit for limit in stored}.values():
         age = duration_text((now - datetime.datetime.fromisoformat(one.measured)).total_seconds())
-        typer.echo(f"octant: {titles[one.name]} of run {one.run[:RUN_PREFIX]}, measured {age} ago", err=True)
+        typer.echo(
+            f"octant: the limit is the {titles[one.name]} of run {one.run[:RUN_PREFIX]}, measured {age} ago", err=True
+        )
     if measured:
         durations = Durations()
         seconds = sum(durations.seconds(launch) for request in measured for launch in request.launches())
-        names = ", ".join(dict.fromkeys(request.show.title.partition(": ")[2] for request in measured))
+        names = ", ".join(dict.fromkeys(by_request[request.key] for request in measured))
         typer.echo(
             f"octant: the limit is measured with the run: {names} (about {duration_text(max(1.0, seconds))}; "
             "--no-limit omits it)",
             err=True,
         )
+
+
+def warn_of_unreliable_limits(figures: Sequence[Figure]) -> None:
+    """Print which limits that were measured with a run are too unreliable to be used."""
+    from octant.report.claims import short_caveat
+
+    for one in figures:
+        if one.show.purpose == "limit" and one.invalid:
+            why = short_caveat(one.caveats)
+            typer.echo(f"octant: no share of a limit (its measurement is not reliable: {why}); measure again", err=True)

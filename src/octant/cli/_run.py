@@ -267,6 +267,7 @@ def _run_on_model(workload: str, options: RunOptions) -> None:
 def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool) -> None:
     """Print a run: with a page its first screen, else also the table of all figures."""
     from octant.analysis.summary import summarise
+    from octant.cli._limits import warn_of_unreliable_limits
     from octant.cli._progress import status_line
     from octant.report.charts.pictures import pictures
     from octant.report.export import tidy
@@ -280,6 +281,7 @@ def _show(run: StoredRun, json: bool, notes: bool, page: bool, all_samples: bool
     with status_line() as tick:
         tick("computing figures")
         summary = summarise(run, all_metrics=json or page)
+        warn_of_unreliable_limits(summary.figures)
         tick("writing the report")
         report = with_levels(RunReport(summary, first_screen(summary), pictures(summary) if page else ()))
         path = run_page.write(report, run.folder / "report.html", all_samples=all_samples) if page else None

@@ -38,6 +38,7 @@ class NeededLimit:
     name: str  # with its variant, as `Known.by_name` has it
     provider: str  # workload that measures it
     provides: Provides
+    title: str  # of what is measured: "memory bandwidth"
     request: Request  # that measures it with the ranks and threads of the request in need
 
     @property
@@ -150,7 +151,7 @@ def _provider(name: str, request: Request, cell: Mapping[str, str], machine: Mac
             title = provides.measured_by.title if provides.measured_by else ""
             show = Presentation(f"limit: {title}", table=False, purpose="limit")
             measured = Request(Subject(workload), {**knobs, **copied}, shape, {}, show, LIMIT_LAUNCHES)
-            return NeededLimit(name, workload, provides, measured)
+            return NeededLimit(name, workload, provides, title, measured)
     return None
 
 

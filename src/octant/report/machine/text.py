@@ -25,8 +25,9 @@ _FLAGS = (  # in the order of people's interest: the name, and the flags whose r
 )  # fmt: skip
 _SHADOWED = {"AVX": "AVX2", "SSE2": "AVX", "SVE": "SVE2", "Neon": "SVE", "VMX": "VSX"}  # the stronger one implies it
 _SETTINGS = (
-    ("kernel", "kernel"), ("distribution", "distribution"), ("virtualisation", "virtualisation"),
-    ("container", "container"), ("governor", "governor"), ("turbo", "turbo"), ("SMT", "smt"),
+    ("kernel", "kernel"), ("microcode", "microcode"), ("distribution", "distribution"),
+    ("virtualisation", "virtualisation"), ("container", "container"), ("governor", "governor"),
+    ("turbo", "turbo"), ("SMT", "smt"),
     ("NUMA balancing", "numa_balancing"), ("transparent pages", "thp"), ("transparent pages, other sizes", "thp_sizes"),
     ("clock source", "clock_source"), ("hardware counters", "pmu"), ("perf_event_paranoid", "perf_event_paranoid"),
     ("processor quota", "cgroup_cpu_quota"), ("switched off", "cpus_offline"), ("isolated", "cpus_isolated"),

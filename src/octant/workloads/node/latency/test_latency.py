@@ -4,13 +4,14 @@ import os
 
 import pytest
 
-from fake_run import KIB, MIB, lane, machine, point
+from fake_run import KIB, MIB, durations, lane, machine, point, stored
 from kernel_run import QUICK, KernelRuns
 from octant.analysis.figures import MeasuredCell, figure, figures_of
-from octant.analysis.summary import with_limit
+from octant.analysis.summary import summarise, with_limit
 from octant.failure import Exit
 from octant.limit import Known
 from octant.record import Point
+from octant.request import Launch, Presentation, Request, Subject
 from octant.workloads.node.latency import WORKLOAD
 
 NOTHING = Known(machine().topology)
@@ -27,6 +28,22 @@ def test_four_cycles_within_the_first_cache_and_nothing_beyond() -> None:
     assert limit.seconds == pytest.approx(1000 * 1e-9)  # of a chunk of 1000 loads
     assert WORKLOAD.least_seconds(AT_4_GHZ, machine(), walk(MIB)) is None
     assert WORKLOAD.least_seconds(NOTHING, machine(), walk(16 * KIB)) is None, "no clock, no limit"
+
+
+def test_the_limit_beyond_the_first_cache_is_the_best_over_page_sizes_of_the_same_footprint() -> None:
+    made = []
+    for size, pages, ns in ((64, "base", 130_000), (64, "thp", 110_000), (32, "thp", 90_000)):
+        knobs = {"bytes": f"{size}MiB", "pages": pages}
+        launch = Launch(Request(Subject("node/latency"), knobs, show=Presentation(f"{size} MiB {pages}")))
+        lanes = (lane(durations(ns)),)
+        loads = {"loads": 1000}
+        made.append((launch, point(workload="node/latency", counts=loads, knobs=knobs, launch=launch.key, lanes=lanes)))
+    base, best, other = summarise(stored([one for one, _ in made], [one for _, one in made])).figures
+    assert base.of_limit == pytest.approx(110 / 130, rel=0.01)
+    assert base.limit is not None
+    assert base.limit.source == "lowest latency of this footprint in this run (huge pages)"
+    assert best.is_limit
+    assert other.is_limit, "another footprint has a limit of its own"
 
 
 def test_a_walk_over_pages_has_no_limit() -> None:

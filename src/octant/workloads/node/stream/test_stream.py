@@ -1,14 +1,18 @@
 """The limit of stream by hand and by property, and its counting rule."""
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_run import MIB, lane, machine, point
+from fake_run import MIB, durations, lane, machine, point, stored
 from kernel_run import KernelRuns
+from octant.analysis.summary import summarise
 from octant.failure import Exit
 from octant.limit import Best, Known
-from octant.record import Point
+from octant.record import Buffer, Point
+from octant.request import Launch, Presentation, Request, Subject
 from octant.workloads.node.stream import WORKLOAD, from_memory
 
 PLAIN = {"bytes_read": 16, "bytes_written": 8, "bytes_allocated": 8, "flops": 2}
@@ -29,6 +33,40 @@ def at_limit(found: Point, best: float) -> float | None:
 def test_the_limit_of_plain_triad_is_three_quarters_of_the_best_traffic() -> None:
     assert at_limit(triad(PLAIN), 40e9) == pytest.approx(30e9)  # 24 of the 32 bytes that move
     assert at_limit(triad(STREAMING), 40e9) == pytest.approx(40e9)
+
+
+def stored_triad(counts: dict[str, int], store: str, pages: str, ns: int) -> tuple[Launch, Point]:
+    knobs = {"kernel": "triad", "bytes": str(256 * MIB), "store": store, "pages": pages}
+    launch = Launch(Request(Subject("node/stream"), knobs, show=Presentation(f"{store} {pages}")))
+    found = point(
+        workload="node/stream", counts=counts, knobs=knobs, launch=launch.key, lanes=(lane(durations(ns)),)
+    )  # fmt: skip
+    return launch, found
+
+
+def test_the_limit_is_the_best_over_page_sizes_and_kinds_of_stores_and_names_them() -> None:
+    """One chunk moves 32 kB with plain stores and 24 kB with streaming stores."""
+    plain, streaming = ({name: 1000 * count for name, count in one.items()} for one in (PLAIN, STREAMING))
+    made = [
+        stored_triad(plain, "plain", "default", 2000),  # 16 GB/s of traffic on base pages
+        stored_triad(plain, "plain", "thp", 1600),  # 20 GB/s
+        stored_triad(streaming, "streaming", "thp", 1000),  # 24 GB/s
+    ]
+    small = (Buffer(MIB, MIB, 0, 4096),)
+    places = tuple(dataclasses.replace(one, buffers=small) for one in made[0][1].given)
+    made[0] = made[0][0], dataclasses.replace(made[0][1], given=places)
+
+    base, huge, best = summarise(stored([one for one, _ in made], [one for _, one in made])).figures
+    assert base.of_limit == pytest.approx(16 / 24, rel=0.01)
+    assert huge.of_limit == pytest.approx(20 / 24, rel=0.01)
+    assert best.is_limit
+    assert base.limit is not None
+    text = "highest memory traffic in this run ({}), including write-allocates"
+    assert base.limit.source == text.format("streaming stores, huge pages")
+    (alone,) = summarise(stored([made[0][0]], [made[0][1]])).figures
+    assert alone.is_limit
+    assert alone.limit is not None
+    assert alone.limit.source == text.format("plain stores, base pages"), "the pages that the system granted"
 
 
 def test_what_fits_into_caches_neither_has_nor_provides_the_memory_limit() -> None:
