@@ -41,7 +41,9 @@ def judge(summary: Summary) -> RuleResult:
     elif lost.main == "oversubscription":
         crowd = worst_oversubscription(summary.run.points)
         title = crowd.text if crowd else "More threads than hardware threads: oversubscribed"
-        evidence.insert(0, f"the run's own threads took {percent_text(lost.oversubscribed)} of its time from each other")
+        evidence.insert(
+            0, f"the run's own threads took {percent_text(lost.oversubscribed)} of its time from each other"
+        )
     else:
         title = f"{share} of this run's time was lost"
     evidence += _contained(summary)
