@@ -15,6 +15,7 @@ from fake_run import fake_run, machine, stored, write_run
 from octant import benchmarks, launchers, suites, workloads
 from octant.advice import Advice, Facts, diagnose
 from octant.advice.findings import review
+from octant.advice.fitness import judge_fitness
 from octant.analysis.summary import Summary, summarise
 from octant.cli import application
 from octant.failure import Exit, Refusal
@@ -180,10 +181,11 @@ def test_a_rule(package: str, name: str) -> None:
     with changed(package, name, "broken"):
         found = diagnose(facts)
         assert list(found.advice) == rest
-        assert unspaced(f"{name}: {named(package, name)}") in unspaced(advice_writer.as_text(found))
-        assert {"rule": name, "error": f"ValueError: {ERROR}"}.items() <= json.loads(advice_writer.as_json(found))[
-            -1
-        ].items()
+        assert unspaced(f"{name}: {named(package, name)}") in unspaced(
+            advice_writer.as_text(found, judge_fitness(None, found))
+        )
+        (row,) = json.loads(advice_writer.as_json(found, judge_fitness(None, found)))["unusable_rules"]
+        assert {"rule": name, "error": f"ValueError: {ERROR}"}.items() <= row.items()
     with changed(package, name, "left out"):
         assert (list(diagnose(facts).advice), diagnose(facts).broken) == (rest, ())
 
@@ -242,7 +244,7 @@ def test_the_doctor_lists_a_rule_that_is_broken(app: typer.Typer, monkeypatch: p
     monkeypatch.setattr(discover, "discover", machine)
     monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
     with changed("octant.advice.rules", "smt", "broken"):
-        shown = RUN.invoke(app, ["doctor"])
+        shown = RUN.invoke(app, ["doctor", "--static"])
         assert "rules that cannot be used: 1" in shown.output
         assert ERROR in refused(lambda: RUN.invoke(app, ["doctor", "--explain", "smt"], catch_exceptions=False))
 

@@ -68,10 +68,10 @@ def test_a_rule_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(discover, "discover", machine)
     monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
     with added("octant.advice.rules", written(tmp_path, "demo", RULE)):
-        shown = RUN.invoke(application(), ["doctor"]).output
+        shown = RUN.invoke(application(), ["doctor", "--static"]).output
         assert "this is a demonstration" in shown
         assert "A rule that always applies" in RUN.invoke(application(), ["doctor", "--explain", "demo"]).output
-    assert "demonstration" not in RUN.invoke(application(), ["doctor"]).output
+    assert "demonstration" not in RUN.invoke(application(), ["doctor", "--static"]).output
 
 
 FINDING = '''"""A finding that every run has."""

@@ -138,7 +138,7 @@ def test_oversubscription_is_of_the_host_with_most_threads_for_its_hardware_thre
     two = crowd(((0,), (1,)), ("a", "a", "b"))
     found = oversubscription(two)
     assert found is not None
-    assert found.text == "4 threads share 2 hardware threads"
+    assert found.text == "4 threads on 2 hardware threads: oversubscribed"
     assert oversubscription(replace(two, groups=((0,), (2,)))) is None, "rank 1 is idle"
     assert oversubscription(replace(two, share_cores=False)) is None
 

@@ -9,9 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import trees
+from noise_runs import noise_point, noise_summary
 from octant import advice
 from octant.advice import Advice, Diagnosis
-from octant.cli import application
+from octant.advice.fitness import judge_fitness
+from octant.cli import _noise_test, application
 from octant.failure import Exit, Refusal
 from octant.machine.cpusets import cpus_text
 from octant.machine.discover import discover
@@ -19,6 +21,7 @@ from octant.machine.hwloc import read_synthetic
 from octant.report.machine import advice as advice_writer
 from octant.report.machine import text as machine_writer
 from octant.report.machine.text import instructions
+from octant.runs.session import run_all
 from octant.software.surroundings import Surroundings
 
 RUN = CliRunner()
@@ -109,14 +112,79 @@ def said(severity: advice.Severity) -> Advice:
 def test_the_doctor_fails_only_on_what_spoils(found: list[Advice], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advice, "diagnose", lambda _facts: Diagnosis(tuple(found)))
     monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
-    result = RUN.invoke(application(), ["doctor"])
+    result = RUN.invoke(application(), ["doctor", "--static"])
     assert result.exit_code == code
-    rows = json.loads(RUN.invoke(application(), ["doctor", "--json"]).stdout)
-    assert [row["severity"] for row in rows] == [entry.severity for entry in found]
+    data = json.loads(RUN.invoke(application(), ["doctor", "--static", "--json"]).stdout)
+    assert [row["severity"] for row in data["advice"]] == [entry.severity for entry in found]
+    assert data["verdict"] == ("not fit" if code else "fit with reservations")
+    assert (data["noise_test"], data["not_tested"]) == (None, "--static")
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict", "code"), [(0.0, "fit", 0), (0.02, "fit with reservations", 0), (0.4, "not fit", Exit.UNFIT)]
+)
+def test_the_noise_test_decides_the_exit_code(
+    share: float, verdict: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advice, "diagnose", lambda _facts: Diagnosis(()))
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
+    summary = noise_summary(noise_point({0: 0.0, 1: share}))
+    monkeypatch.setattr(_noise_test, "measure_noise", lambda _machine: summary)
+    result = RUN.invoke(application(), ["doctor", "--json"])
+    assert result.exit_code == code
+    data = json.loads(result.stdout)
+    assert data["verdict"] == verdict
+    assert data["noise_test"]["by_hardware_thread"]["1"]["causes"]["other processes"] == pytest.approx(share)
+    shown = RUN.invoke(application(), ["doctor"]).stdout
+    assert f"This machine is {verdict.replace('fit', 'fit for benchmarking', 1)}" in shown
+
+
+def test_a_noise_test_that_is_impossible_is_a_reservation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advice, "diagnose", lambda _facts: Diagnosis(()))
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
+    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
+    result = RUN.invoke(application(), ["doctor", "--json"])
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["verdict"]) == (0, "fit with reservations")
+    assert data["not_tested"] == (
+        "cannot create a temporary folder (No such file or directory); set TMPDIR to a writable folder"
+    )
+
+
+def test_the_doctor_can_be_stopped_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def stopped(*_words: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
+    monkeypatch.setattr("octant.runs.session.execute_run", stopped)
+    result = RUN.invoke(application(), ["doctor"])
+    assert result.exit_code in (1, 130)  # 130 by `main`
+    assert "stopped during the noise test" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("kernels")
+def test_the_doctor_measures_noise_without_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the store cannot be written, and the run is not kept; the test ends after the time that it has."""
+    (tmp_path / "octant-store").write_text("a file")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr("octant.software.observe.observe", lambda *_: Surroundings())
+    monkeypatch.setattr(_noise_test, "_until", lambda launches: run_all(launches[:1]))
+    data = json.loads(RUN.invoke(application(), ["doctor", "--json"]).stdout)
+    test = data["noise_test"]
+    assert {int(number) for number in test["by_hardware_thread"]} == {cpu.os for cpu in discover().topology.usable()}
+    assert test["launches"] == 1
+    assert test["lost"] == pytest.approx(sum(test["causes"].values()), abs=1e-9)
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_advice_for_people() -> None:
-    assert advice_writer.as_text(Diagnosis((said("spoils"), said("note")))).splitlines() == [
+    quiet = judge_fitness(noise_summary(noise_point({0: 0.0, 1: 0.02})), Diagnosis(()))
+    assert advice_writer.as_text(Diagnosis((said("spoils"), said("note"))), quiet).splitlines() == [
         "Invalidates measurements",
         "",
         "  a spoils title  (some_rule)",
@@ -133,15 +201,30 @@ def test_advice_for_people() -> None:
         "    fix   # first",
         "          do --this",
         "",
+        "Noise test",
+        "",
+        "  1 launch on 2 hardware threads, 1.0 s on each",
+        "",
+        "    lost time          1.0 %; hardware thread 1 lost most: 2.0 %",
+        "    causes             other processes 1.0 %",
+        "    excess in samples  1.0 %",
+        "    clock              2.60 GHz, no change detected",
+        "    other load         0.00 hardware threads",
+        "",
         "invalidates measurements: 1; reduces performance: 0; notes: 1",
+        "",
+        "This machine is fit for benchmarking with reservations, because:",
+        "  reservation: hardware thread 1 lost 2.0 % of its time, mostly to other processes",
     ]
-    assert advice_writer.as_text(Diagnosis(())) == "Nothing to fix: this system is ready for measurements."
+    fit = judge_fitness(noise_summary(noise_point({0: 0.0, 1: 0.0})), Diagnosis(()))
+    assert advice_writer.as_text(Diagnosis(()), fit).endswith("\n\nThis machine is fit for benchmarking.")
 
 
 def test_lines_to_copy_are_never_folded() -> None:
     line = "echo " + "x" * 200
     entry = Advice("title", "note", {"file": "1"}, (line,), "why", "rule")
-    assert f"    fix   {line}" in advice_writer.as_text(Diagnosis((entry,))).splitlines()
+    shown = advice_writer.as_text(Diagnosis((entry,)), judge_fitness(None, Diagnosis(()), "--static"))
+    assert f"    fix   {line}" in shown.splitlines()
 
 
 def test_the_page_of_a_rule() -> None:

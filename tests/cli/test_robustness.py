@@ -261,7 +261,7 @@ def test_on_one_core_everything_still_runs(
     assert done.returncode == 0, done.stderr
     (point,) = only_run(environment).points
     assert point.share_cores
-    assert "2 threads share 1 hardware thread;" in " ".join(done.stdout.split())
+    assert "oversubscribed (2 threads on 1 hardware thread);" in " ".join(done.stdout.split())
 
 
 def test_a_locale_with_decimal_commas_changes_nothing(octant: Octant, environment: Mapping[str, str]) -> None:

@@ -18,7 +18,7 @@ ASCII = {"PYTHONIOENCODING": "ascii"}
 @pytest.mark.parametrize(
     "words",
     [
-        ("doctor",),
+        ("doctor", "--static"),
         ("workloads", "stream"),
         ("place", "--place", "1x1", "--on", "machines/frameworks-node.synthetic"),
         ("study", "report", "gups-scaling"),

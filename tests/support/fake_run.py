@@ -435,6 +435,7 @@ def point_line(p: Point) -> str:
         "notes": dict(p.notes),
         "spent": dict(p.spent_s),
         "files": list(map(kept_member, p.files)),
+        "lost": [_without_nothing(t.__dict__) for t in p.taken],
         "given": [
             {**g.__dict__, "buffers": [{**b.__dict__, "pages_on_node": dict(b.pages_on_node)} for b in g.buffers]}
             for g in p.given

@@ -53,7 +53,10 @@ def caveats_about(point: Point, samples: Samples, mismatches: tuple[str, ...] = 
     if point.share_cores:
         crowd = oversubscription(point)
         found.append(
-            caveat("oversubscription", crowd.text if crowd else "there are more threads than hardware threads")
+            caveat(
+                "oversubscription",
+                f"oversubscribed ({crowd.counts_text if crowd else 'more threads than hardware threads'})",
+            )
         )
     if short := _short_phases(point, samples):
         found.append(

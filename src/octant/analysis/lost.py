@@ -9,7 +9,7 @@ import numpy as np
 
 from octant.metric import Rate, Seconds
 from octant.program import is_program
-from octant.record import known_count
+from octant.record import THREADS_OF_PROCESS, known_count
 from octant.stats.caveats import Caveat, Grade, caveat, graded
 from octant.stats.lost import LostShares, caveats_about_lost_time, lost_time
 from octant.units import counted, si_text
@@ -137,25 +137,59 @@ class Oversubscription(NamedTuple):
     cpus: int
 
     @property
+    def counts_text(self) -> str:
+        """`4 threads on 2 hardware threads`."""
+        return f"{self.threads} threads on {counted(self.cpus, 'hardware thread')}"
+
+    @property
     def text(self) -> str:
         """`4 threads on 2 hardware threads: oversubscribed`."""
-        return f"{self.threads} threads on {counted(self.cpus, 'hardware thread')}: oversubscribed"
+        return f"{self.counts_text}: oversubscribed"
 
 
 def oversubscription(point: Point) -> Oversubscription | None:
-    """Return the oversubscription of the host with most threads per hardware thread; `None` if there is none."""
+    """Return the worst oversubscription of a launch by its own threads; `None` if there is none.
+
+    Threads share hardware threads if there are more of them with a mask, or a part of it, than it has hardware threads,
+    also if other hardware threads are free.
+    """
     if not point.share_cores:
         return None
     working = {rank for group in point.groups for rank in group} or set(range(known_count(point.ranks)))
-    threads: dict[str, int] = {}
-    cpus: dict[str, set[int]] = {}
+    masks: dict[str, list[frozenset[int]]] = {}
     for rank, given in enumerate(point.given):
         if rank in working:
-            threads[given.host] = threads.get(given.host, 0) + len(given.thread_masks)
-            cpus.setdefault(given.host, set()).update(cpu for mask in given.thread_masks for cpu in mask)
-    found = [Oversubscription(threads[host], len(cpus[host])) for host in threads if cpus[host]]
-    worst = max(found, key=lambda one: one.threads / one.cpus, default=None)
+            masks.setdefault(given.host, []).extend(map(frozenset, given.thread_masks))
+    found = [
+        Oversubscription(sum(mask <= cpus for mask in of_host), len(cpus))
+        for of_host in masks.values()
+        for cpus in {*of_host, frozenset().union(*of_host)}
+        if cpus
+    ]
+    worst = max(found, key=lambda one: (one.threads / one.cpus, one.threads), default=None)
     return worst if worst and worst.threads > worst.cpus else None
+
+
+def _oversubscription_of_program(point: Point) -> Oversubscription | None:
+    """Return the oversubscription by ranks and threads of a program that are busy at the same time.
+
+    Busy threads of one process count, and ranks; processes of a script may have run consecutively.
+    """
+    note = point.notes.get(THREADS_OF_PROCESS, "")
+    of_process = int(note) if note.isascii() and note.isdigit() else 1
+    found = []
+    for host in {given.host for given in point.given}:
+        ranks = [given for given in point.given if given.host == host]
+        cpus = {cpu for given in ranks for mask in given.thread_masks for cpu in mask}
+        threads = min(sum(len(given.cpus) for given in ranks), len(ranks) * max(1, of_process))
+        found += [Oversubscription(threads, len(cpus))] if threads > len(cpus) > 0 else []
+    return max(found, key=lambda one: one.threads / one.cpus, default=None)
+
+
+def worst_oversubscription(points: Iterable[Point]) -> Oversubscription | None:
+    """Return the oversubscription of several launches with most threads per hardware thread."""
+    found = (crowd for point in points if (crowd := oversubscription(point)))
+    return max(found, key=lambda one: one.threads / one.cpus, default=None)
 
 
 def timed_ranks(point: Point) -> list[RankTimes]:
@@ -233,7 +267,9 @@ def caveats_about_lost(point: Point, metric: Metric, value: float, times: Sketch
 def _queue_caveat(point: Point, metric: Metric) -> tuple[Caveat, ...]:
     """Return the caveat about run-queue time of a program; an upper bound never makes a figure unusable."""
     bound = 0.0 if metric.of_system else queue_bound(point) or 0.0
-    text = f"up to {100 * bound:.0f} % of the time may have been lost to other work on the same CPUs"
+    crowd = _oversubscription_of_program(point)
+    cause = f"oversubscription ({crowd.counts_text})" if crowd else "other work on the same CPUs"
+    text = f"up to {100 * bound:.0f} % of the time may have been lost to {cause}"
     caveats = graded("lost time", bound, text)
     return tuple(replace(one, grade=min(one.grade, Grade.LIMITED), is_upper_bound=True) for one in caveats)
 

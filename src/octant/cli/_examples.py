@@ -25,7 +25,7 @@ WAYS_IN = (
     WayIn(
         "To accept or check a machine",
         (
-            Example("octant doctor", "show what disturbs measurements"),
+            Example("octant doctor", "is this machine fit for it?"),
             Example("octant evaluate", "measure it and write a report"),
             Example("octant compare --gate", "measure again; exit 5 if slower"),
         ),
@@ -130,7 +130,8 @@ _OF_COMMANDS = {
         Example("octant machine --beside power575", "compare with a published machine"),
     ),
     "doctor": (
-        Example("octant doctor", "show findings with evidence and fix"),
+        Example("octant doctor", "noise test, findings and verdict"),
+        Example("octant doctor --static", "without the noise test"),
         Example("octant doctor --explain governor", "describe one rule"),
     ),
     "settings": (

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SUITE = "noise"
 MAX_S = 10.0
-"""Largest duration of the test in seconds."""
+"""No launch starts that would probably end later, in seconds."""
 
 
 def measure_noise(machine: Machine) -> Summary:

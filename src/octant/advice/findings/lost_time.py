@@ -10,7 +10,7 @@ from octant.advice.findings._curves import subject
 from octant.advice.findings._lines import DOCTOR, rerun_command
 from octant.advice.findings._thresholds import LOST, SLOWED
 from octant.analysis.causes import causes_of_run, count_losses
-from octant.analysis.lost import lost_time_of, oversubscription
+from octant.analysis.lost import lost_time_of, worst_oversubscription
 from octant.stats import Grade
 from octant.units import capital, percent_text
 
@@ -39,8 +39,11 @@ def judge(summary: Summary) -> RuleResult:
     elif lost.main == "other processes":
         title = f"Other processes took {percent_text(lost.other_processes)} of this run's time"
     elif lost.main == "oversubscription":
-        title = f"Oversubscription took {percent_text(lost.oversubscribed)} of this run's time"
-        evidence += _oversubscribed(summary)
+        crowd = worst_oversubscription(summary.run.points)
+        title = crowd.text if crowd else "More threads than hardware threads: oversubscribed"
+        evidence.insert(
+            0, f"the run's own threads took {percent_text(lost.oversubscribed)} of its time from each other"
+        )
     else:
         title = f"{share} of this run's time was lost"
     evidence += _contained(summary)
@@ -68,12 +71,6 @@ def _next_step(lost: Causes) -> str:
     if lost.main == "oversubscription":
         return "Start at most as many threads as there are hardware threads, then measure again."
     return "Find the cause, then measure again."
-
-
-def _oversubscribed(summary: Summary) -> list[str]:
-    """Return the first statement on how many threads shared how many hardware threads."""
-    found = (oversubscription(point) for point in summary.run.points)
-    return [crowd.text for crowd in found if crowd][:1]
 
 
 def _contained(summary: Summary) -> list[str]:

@@ -18,7 +18,11 @@ _HEADINGS: dict[Severity, tuple[str, str]] = {
 """The heading of each severity and its style."""
 
 
-_STYLES: dict[MachineVerdict, str] = {"fit": "bold green", "fit with reservations": "bold yellow", "not fit": "bold red"}
+_STYLES: dict[MachineVerdict, str] = {
+    "fit": "bold green",
+    "fit with reservations": "bold yellow",
+    "not fit": "bold red",
+}
 
 
 def as_json(found: Diagnosis, fitness: Fitness) -> str:

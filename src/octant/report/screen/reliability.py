@@ -7,7 +7,7 @@ from octant import facts
 from octant.analysis.causes import causes_of_run, count_losses
 from octant.analysis.caveats import failed_commands
 from octant.analysis.figures import Figure
-from octant.analysis.lost import lost_time_of
+from octant.analysis.lost import lost_time_of, worst_oversubscription
 from octant.analysis.names import short_name
 from octant.analysis.sessions import sessions
 from octant.analysis.summary import Summary
@@ -103,7 +103,8 @@ def _lost(summary: Summary) -> Mapping[str, Any] | None:
     if found is None:
         return None
     most = max((lost.share for point in summary.run.points if (lost := lost_time_of(point))), default=0.0)
-    return {"mean": found.lost, "most": most, "cause": found.main}
+    crowd = worst_oversubscription(summary.run.points) if found.main == "oversubscription" else None
+    return {"mean": found.lost, "most": most, "cause": f"{found.main} ({crowd.counts_text})" if crowd else found.main}
 
 
 def _launches(summary: Summary) -> list[ReliabilityRow]:
