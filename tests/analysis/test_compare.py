@@ -313,7 +313,7 @@ def test_cells_are_shown_as_they_were_asked_though_a_resumed_one_was_measured_la
     assert [figure.title for figure in summarise(dataclasses.replace(BASE, points=later), WORKLOADS).figures] == names
 
 
-@pytest.mark.parametrize(("kind", "word"), [("request not met", "not comparable"), ("wide interval", "equivalent")])
+@pytest.mark.parametrize(("kind", "word"), [("request not met", "not measurable"), ("wide interval", "equivalent")])
 def test_an_invalid_figure_gets_no_verdict_unless_for_the_width_of_its_interval(kind: str, word: str) -> None:
     bad = stats.Caveat(kind, stats.Grade.INVALID, "this is why")
     sides = [fake_summary([[100.0] * 4], "a"), fake_summary([[101.0] * 4], "b", Pair("a", "old", 4))]

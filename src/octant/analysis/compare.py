@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from octant.request import Request
     from octant.store import Pair, StoredRun
 
-Word = Literal[verdicts.Word, "not comparable"]
+Word = Literal[verdicts.Word, "not measurable", "not comparable"]
+"""`not measurable`: a ratio without a verdict, since a side is not measurable; `not comparable`: no ratio."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,10 @@ class Comparison:
 
     before: Figure | None
     after: Figure | None
-    verdict: Verdict | None  # `None`: not comparable
+    verdict: Verdict | None  # `None`: not measurable or not comparable
     why: tuple[str, ...]
     lost: bool = False  # A has a value and B failed: a regression without a ratio
+    has_ratio: bool = False  # without a verdict, since a side is not measurable
 
     @property
     def figure(self) -> Figure:
@@ -53,7 +55,7 @@ class Comparison:
     @property
     def word(self) -> Word:
         """The verdict."""
-        return self.verdict.word if self.verdict else "not comparable"
+        return self.verdict.word if self.verdict else "not measurable" if self.has_ratio else "not comparable"
 
     @property
     def is_alone(self) -> bool:
@@ -62,11 +64,11 @@ class Comparison:
 
     @property
     def speed(self) -> float | None:
-        """The ratio of the verdict, or of the two figures if there is no verdict."""
-        if self.verdict is None:
-            return None
-        if self.verdict.speed:
+        """The ratio of the verdict, or of the medians if there is no verdict."""
+        if self.verdict and self.verdict.speed:
             return self.verdict.speed.middle
+        if self.verdict is None and not self.has_ratio:
+            return None
         before, after = (math.nan if value is None else value for value in self.values)
         return after / before if self.figure.metric.better == "higher" else before / after
 
@@ -210,7 +212,7 @@ def compare(
     """
     rows = matched(before, after, curves, defaults)
     pairs = [(old, new) for old, new in rows if old and new]
-    both = [(old, new) for old, new in pairs if not _obstacles(old, new)]
+    both = [(old, new) for old, new in pairs if not (_obstacles(old, new) or _invalid_sides(old, new))]
     found = Comparisons(before, after, margin, (), differences(before.run, after.run, pairs), gate)
     if found.pair:
         judged = judge_rounds(both, (before.run, after.run), found.pair, margin, gate)
@@ -229,7 +231,8 @@ def _comparison(
         return _alone(sides, old, new)
     if verdict is None:
         lost = old.value is not None and new.value is None
-        return Comparison(old, new, None, tuple(_obstacles(old, new)), lost)
+        why = (*_obstacles(old, new), *_invalid_sides(old, new))
+        return Comparison(old, new, None, why, lost, has_ratio=not _obstacles(old, new))
     return Comparison(old, new, verdict, tuple(_remarks(old, new)))
 
 
@@ -252,13 +255,10 @@ def _failures_of(before: StoredRun, after: StoredRun, old: Figure) -> list[Failu
 
 
 def _obstacles(old: Figure, new: Figure) -> list[str]:
-    """Return the reasons why two rows cannot be compared."""
+    """Return the reasons why two rows have no ratio."""
     a, b = old.points[0], new.points[0]
     found = [f"wrong result in {name} ({row.wrong[0].name})" for name, row in (("A", old), ("B", new)) if row.wrong]
     found += [text for name, row in (("A", old), ("B", new)) if (text := _no_ratio(name, row))]
-    found += [
-        f"{name}: {one.text}" for name, row in (("A", old), ("B", new)) if not row.wrong for one in invalid_caveats(row)
-    ]
     statements = (
         ("more threads than hardware threads", a.share_cores, b.share_cores),
         *(
@@ -276,6 +276,12 @@ def _obstacles(old: Figure, new: Figure) -> list[str]:
         ),
     )
     return found + [f"{what}: {_yes_or_no(x)} in A, {_yes_or_no(y)} in B" for what, x, y in statements if x != y]
+
+
+def _invalid_sides(old: Figure, new: Figure) -> list[str]:
+    """Return the caveats that rule out a verdict on two rows, but not their ratio."""
+    sides = (("A", old), ("B", new))
+    return [f"{name}: {one.text}" for name, row in sides if not row.wrong for one in invalid_caveats(row)]
 
 
 def _no_ratio(name: str, row: Figure) -> str:

@@ -219,6 +219,23 @@ def _other_surroundings(run: StoredRun, machine: Machine) -> str:
     )
 
 
+def differing_conditions(before: StoredRun, after: StoredRun) -> tuple[str, ...]:
+    """Return the recorded conditions in which two runs differ, so that at least one of them cannot be repeated now."""
+    if fingerprint(before.machine) != fingerprint(after.machine):
+        return ("machine",)
+    sides = [{**_conditions(run.machine, run.environment), **_builds(run)} for run in (before, after)]
+    return tuple(name for name in sorted(sides[0].keys() | sides[1].keys()) if sides[0].get(name) != sides[1].get(name))
+
+
+def _builds(run: StoredRun) -> dict[str, str]:
+    """Return the digest of each kernel of a run, by the name of the condition."""
+    return {
+        f"build of {planned.launch.request.subject.workload}": planned.build
+        for planned in run.plans.values()
+        if planned.launch.request.subject.workload
+    }
+
+
 def _conditions(machine: Machine, environment: Mapping[str, str]) -> dict[str, str]:
     return {
         "hardware threads allowed": str(len(machine.topology.usable())),

@@ -16,7 +16,7 @@ def render(found: Comparisons) -> str:
     before, after = found.before.run, found.after.run
     pictures = [drawn] if (drawn := statements.picture(found)) else []
     name = f"{before.id}-against-{after.id}"
-    notable = [one for one in found.figures if one.verdict is None and (one.lost or not one.is_alone)]
+    notable = [one for one in found.figures if one.speed is None and (one.lost or not one.is_alone)]
     alone = [one for one in found.figures if one.is_alone]
     titles = [run.title.removeprefix("A again: ").removeprefix("B again: ") for run in found.runs]
     return html.render(

@@ -2,19 +2,23 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from octant.advice.findings import RunFinding
+from octant.advice.findings._curves import size_knob
 from octant.analysis.causes import LOST_LITTLE, grade_of_share_lost, share_lost
 from octant.analysis.compare import Comparison, Comparisons, Word
 from octant.analysis.conditions import shape_text
+from octant.analysis.figures import Figure
 from octant.analysis.names import short_name
 from octant.report.charts.bars.ratios import RatioRow, ratios
 from octant.report.charts.picture import Picture, Tone
 from octant.report.claims import claims, grade_of_verdicts
+from octant.report.comparison.more_launches import can_be_interleaved, more_launches, shortage
 from octant.report.plain import clean
 from octant.report.screen.answer import Reliability
 from octant.report.sentences import Sentences
+from octant.request import comparable
 from octant.runs.program_pair import SENSIBLE_S
 from octant.runs.programs.command_text import comparison_line
 from octant.stats import Estimate
@@ -28,16 +32,18 @@ ORDER: dict[Word, str] = {
     "differs": "Differs between these two sessions",
     "undecided": "Undecided",
     "no difference detected": "No difference detected between these two sessions",
-    "insufficient data": "Insufficient data",
+    "insufficient data": "Insufficient data: ratios without a verdict",
     "equivalent": "Equivalent",
     "faster": "Faster in B",
+    "not measurable": "Not measurable: ratios without a verdict",
     "not comparable": "Not comparable",
 }
 """Words in the order of a view, with their headings."""
 COUNTED: tuple[Word, ...] = (
     "slower", "faster", "differs", "equivalent", "no difference detected", "undecided", "insufficient data",
-    "not comparable",
+    "not measurable", "not comparable",
 )  # fmt: skip
+_OF_SESSIONS: tuple[Word, ...] = ("differs", "no difference detected")
 MAX_ROUNDS = 24
 """Rounds that are proposed at once: more are seldom worth their time on a machine that others use."""
 MAX_IN_ANSWER = 3
@@ -54,10 +60,43 @@ _TEXTS = Sentences("octant.report.comparison", "comparison")
 
 
 def ordered(found: Comparisons) -> list[Comparison]:
-    """Return the comparable figures, slower ones first: by verdict, then from slow to fast."""
+    """Return the figures with a ratio by verdict, slower ones first.
+
+    Figures of one verdict that differ only in their size are sorted by size, others from slow to fast.
+    """
     words = list(ORDER)
-    judged = (one for one in found.figures if one.verdict)
-    return sorted(judged, key=lambda one: (words.index(one.word), one.speed or 0.0))
+    with_ratio = [one for one in found.figures if one.speed is not None]
+    slowest: dict[Hashable, float] = {}
+    for one in with_ratio:
+        key = one.word, _series(one.figure)
+        slowest[key] = min(one.speed or 0.0, slowest.get(key, math.inf))
+    return sorted(
+        sorted_by_size(with_ratio), key=lambda one: (words.index(one.word), slowest[one.word, _series(one.figure)])
+    )
+
+
+def sorted_by_size(figures: Sequence[Comparison]) -> list[Comparison]:
+    """Return the figures, those that differ only in their size together and sorted by size."""
+    places: dict[Hashable, int] = {}
+    for one in figures:
+        places.setdefault(_series(one.figure), len(places))
+    return sorted(figures, key=lambda one: (places[_series(one.figure)], _size(one.figure) or ()))
+
+
+def _series(figure: Figure) -> Hashable:
+    """Return what figures that differ only in their size have in common; unique for a figure without a size."""
+    of = figure.identity
+    if (size := _size(figure)) is None:
+        return id(figure)
+    knobs = tuple((name, value) for name, value in of.knobs if name != size[0])
+    return of.subject, figure.metric.name, knobs, of.size, of.link, of.means, of.placement, of.settings
+
+
+def _size(figure: Figure) -> tuple[str, int] | None:
+    """Return the size knob of a figure and its value; `None` if it has none."""
+    knob = size_knob(figure) or "bytes"  # an imported cell may have no picture
+    size = comparable(figure.knobs.get(knob, ""))
+    return (knob, int(size)) if size.isascii() and size.isdecimal() else None
 
 
 def why(one: Comparison) -> str:
@@ -78,13 +117,14 @@ def detectable_text(one: Comparison) -> str:
 
 def values_text(found: Comparisons) -> str:
     """Return the statistics whose quotients are the printed ratios."""
-    return _TEXTS.line("values", {one.statistic for one in found.figures if one.verdict and one.verdict.speed})
+    return _TEXTS.line("values", {one.statistic for one in found.figures if one.speed is not None})
 
 
 def counts(found: Comparisons) -> list[tuple[int, str]]:
     """Return the number of figures with each verdict; verdicts that are rare and did not occur are omitted."""
     texts = {"differs": "differ between these two sessions", "equivalent": f"equivalent within {percent(found.margin)}"}
-    usual = ("slower", "faster", "equivalent", "undecided") if found.pair else ("differs", "no difference detected")
+    usual: tuple[Word, ...] = ("slower", "faster", "equivalent", "undecided") if found.pair else _OF_SESSIONS
+    usual = usual if any(verdict.speed for verdict in found.verdicts) else ()
     numbers = Counter(one.word for one in found.figures if not one.is_alone and not one.lost)
     lost = sum(one.lost for one in found.figures)
     rows = [(numbers[word], texts.get(word, word)) for word in COUNTED if numbers[word] or word in usual]
@@ -99,10 +139,12 @@ def answer(found: Comparisons) -> str:
         return " ".join(programs)
     if not found.compared:
         if common := sum(not one.is_alone for one in found.figures):
-            return _TEXTS.line("nothing_comparable", common)
+            text = _TEXTS.line("nothing_comparable", common, bool(ordered(found)))
+            return f"{text} {range_text(found)}".strip()
         measured = [sorted({clean(request.subject.name) for request in run.requests}) for run in found.runs]
         return _TEXTS.line("nothing_common", *measured)
     margin, rows = percent(found.margin), ordered(found)
+    judged = [one for one in rows if one.verdict]
     by = {word: [one for one in rows if one.word == word] for word in ORDER}
     unit = "rounds" if found.pair else "launches"
     rest = (
@@ -120,7 +162,8 @@ def answer(found: Comparisons) -> str:
         by={word: len(ones) for word, ones in by.items()},
         figures=found.compared,
         margin=margin if found.margin else "",
-        insufficient=max(found.verdicts, key=lambda verdict: verdict.number).text.partition(": ")[2],
+        range=range_text(found),
+        insufficient=reason_text(max(judged, key=lambda one: one.verdict.number if one.verdict else 0)),
         slowest=_with_ratio(by["slower"][:1]),
         fastest=_with_ratio(by["faster"][-1:]),
         farthest=_with_ratio(sorted(by["differs"], key=lambda one: max(one.speed or 1.0, 1 / (one.speed or 1.0)))[-1:]),
@@ -129,6 +172,20 @@ def answer(found: Comparisons) -> str:
         undetectable=[percent(one) for one in sorted(known)],
     )
     return text.replace(" ; ", "; ").replace(" .", ".")
+
+
+def reason_text(one: Comparison) -> str:
+    """Return the reason why a figure with a ratio has too little data for a verdict; empty if it has enough."""
+    if one.verdict is None or one.word != "insufficient data":
+        return ""
+    return one.verdict.text.partition(": ")[2] if one.verdict.unit == "paired rounds" else shortage(one)
+
+
+def range_text(found: Comparisons) -> str:
+    """Return the smallest and the largest ratio with their figures; empty without ratios."""
+    shown = sorted((one for one in found.figures if one.speed is not None), key=lambda one: one.speed or 0.0)
+    ends = shown[:1] + shown[1:][-1:]
+    return _TEXTS.line("range", [(fixed_text(one.speed or math.nan, 2), name(one)) for one in ends]) if ends else ""
 
 
 def _with_ratio(one: Sequence[Comparison]) -> str:
@@ -147,7 +204,8 @@ def reliability(found: Comparisons) -> Reliability:
         grade = "limited"
     correction = {"once": "Benjamini-Hochberg, 5 %", "rising": "Holm, 5 %", "any time": "e-values, 5 %"}
     text = _TEXTS.line(
-        "reliability", bool(pair), found.rounds, found.compared - undecided, found.compared,
+        "reliability", bool(pair), any(verdict.speed for verdict in found.verdicts), found.rounds,
+        found.compared - undecided, found.compared,
         correction[pair.looks] if pair else "", [percent(one) for one in shares] if lost else (),
         lost and max(shares) - min(shares) <= ALIKE,
     )  # fmt: skip
@@ -231,6 +289,8 @@ def steps(found: Comparisons) -> tuple[RunFinding, ...]:
     before, after = found.before.run, found.after.run
     if before.id == after.id:
         return ()
+    if not found.pair and any(one.speed is not None for one in found.figures) and not can_be_interleaved(found):
+        return more_launches(found)
     if not found.compared:
         return _same_shape(found)
     if not found.pair and any(request.subject.command for run in found.runs for request in run.requests):
@@ -294,14 +354,17 @@ def picture(found: Comparisons) -> Picture | None:
     if not rows:
         return None
     intervals = "; ".join(claims(one.verdict.speed for one in shown if one.verdict).values())
-    return ratios(rows, found.margin, "paired rounds" if found.pair else "these two sessions", intervals)
+    base = "paired rounds" if found.pair else "these two sessions"
+    return ratios(rows, found.margin, base if intervals else "", intervals)
 
 
 def _row(one: Comparison) -> RatioRow:
     verdict, speed = one.verdict, one.speed or 1.0
     ends = verdict.speed.stated if verdict and verdict.speed else None
     tones: dict[Word, Tone] = {"slower": "wrong", "faster": "good", "undecided": "limited", "differs": "limited"}
-    words = verdict.text.partition(":")[0] if verdict and one.word == "undecided" else verdict.text if verdict else ""
+    words = verdict.text if verdict else one.word
+    shortened = one.word == "undecided" or (verdict and verdict.unit != "paired rounds")  # the answer states the rest
+    words = words.partition(":")[0] if shortened else words
     return RatioRow(
         name(one), ends.low if ends else speed, speed, ends.high if ends else speed,
         verdict.min_detectable_effect if verdict and ends else math.inf,

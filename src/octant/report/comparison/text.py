@@ -57,7 +57,7 @@ def lines(found: Comparisons, width: int = 100, every: bool = False) -> list[Tex
 
 def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
     """Return the figures by verdict, then the meaning of their numbers."""
-    rows = [*statements.ordered(found), *(one for one in found.figures if one.verdict is None)]
+    rows = [*statements.ordered(found), *(one for one in found.figures if one.speed is None)]
     speeds = [one.verdict.speed if one.verdict else None for one in rows]
     claimed = claims.claims(speeds)
     marks = {sort: claims.mark(number) for number, sort in enumerate(claimed)}
@@ -66,14 +66,19 @@ def _figures(found: Comparisons, width: int, every: bool) -> list[Text]:
         figures = [one for one in rows if one.word == word and (every or not one.is_alone)]
         if figures:
             page += [Text(), Text(f"{heading} ({len(figures)})", style=f"bold {STYLES.get(word, '')}".strip())]
-            page += [line for figure in figures for line in _figure_lines(figure, found, marks, width)]
-    if not claimed:
+            reasons = {statements.reason_text(figure) for figure in figures}
+            shared = reasons.pop() if len(reasons) == 1 else ""
+            page += _wrap(f"  {shared}", width) if shared else []
+            page += [line for figure in figures for line in _figure_lines(figure, found, marks, width, shared)]
+    if all(one.speed is None for one in rows):
         return page
+    equal = f"; differences below {percent(found.margin)} count as equal" * bool(claimed)
+    power = "±  smallest detectable difference: a real difference of this size is detected in 80 % of cases"
     legend = (
-        f"×  speed of B over A; differences below {percent(found.margin)} count as equal",
+        f"×  speed of B over A, above 1 is faster{equal}",
         *(f"{marks[sort]}  {words}" for sort, words in claimed.items()),
         f"→  {statements.values_text(found)}",
-        "±  smallest detectable difference: a real difference of this size is detected in 80 % of cases",
+        *[power] * bool(claimed),
     )
     return [*page, Text(), *(line for words in legend for line in _wrap(words, width, "dim"))]
 
@@ -90,21 +95,30 @@ def _only_lines(found: Comparisons, width: int) -> list[Text]:
     return page
 
 
-def _figure_lines(one: Comparison, found: Comparisons, marks: Mapping[claims.Sort, str], width: int) -> list[Text]:
+def _figure_lines(
+    one: Comparison, found: Comparisons, marks: Mapping[claims.Sort, str], width: int, shared: str
+) -> list[Text]:
+    """Return the lines of a figure.
+
+    Args:
+        shared: reason for the missing verdict that is printed once for all figures.
+    """
     name, why, verdict = statements.name(one), statements.why(one), one.verdict
-    if verdict is None:
+    if one.speed is None:
         return _wrap(f"  {name}", width) + _wrap(f"    {why}", width)
-    judged = [figure for figure in found.figures if figure.verdict]
+    judged = [figure for figure in found.figures if figure.speed is not None]
     wide = [max(len(part(figure)) for figure in judged) for part in (statements.name, _values, _ratio)]
     room = max(16, min(width - wide[1] - wide[2] - 8, wide[0]))
     first, *more = textwrap.wrap(name, room) or [""]
     line = Text(f"  {first:<{room}}  {_values(one):>{wide[1]}}  ").append(_ratio(one), style="bold")
-    known = verdict.speed is not None and not verdict.speed.is_too_wide
-    mark = marks.get(claims.sort_of(verdict.speed), "") if verdict.speed and known else ""
+    speed = verdict.speed if verdict else None
+    mark = marks.get(claims.sort_of(speed), "") if speed and not speed.is_too_wide else ""
     line.append(f" {mark}" if mark else "", style="dim")
-    words = [] if one.word in ("differs", "no difference detected") else [verdict.text]  # the heading says it
+    words = [statements.reason_text(one)] if one.word == "insufficient data" and not shared else []
+    if verdict and one.word not in ("differs", "no difference detected", "insufficient data"):  # the headings say it
+        words = [verdict.text]
     words += [f"smallest detectable difference {detectable}"] if (detectable := statements.detectable_text(one)) else []
-    below = [*(Text(f"    {words}") for words in more), *_wrap(f"    {'; '.join(words)}", width)]
+    below = [*(Text(f"    {part}") for part in more), *(_wrap(f"    {'; '.join(words)}", width) if words else [])]
     return [line, *below, *(_wrap(f"    {why}", width, "yellow") if why else [])]
 
 
@@ -120,9 +134,9 @@ def _values(one: Comparison) -> str:
 
 def _ratio(one: Comparison) -> str:
     """Return the ratio with the ends of its interval, if it is measurable."""
-    if one.verdict is None or one.speed is None:
+    if one.speed is None:
         return ""
-    speed = one.verdict.speed
+    speed = one.verdict.speed if one.verdict else None
     ends = [] if speed is None or speed.is_too_wide else [units.fixed_text(end, 3) for end in (speed.low, speed.high)]
     return f"×{units.fixed_text(one.speed, 3)}  {' … '.join(ends)}".rstrip()
 
@@ -148,7 +162,7 @@ def document(found: Comparisons) -> dict[str, object]:
         "rounds": found.rounds,
         "regressions": len(found.regressions),
         "undecided": len(found.undecided),
-        "figures": [_figure(figure) for figure in found.figures],
+        "figures": [_figure(figure) for figure in statements.sorted_by_size(found.figures)],
         "absent": absent_workloads(found.before, found.after),
         "differences": [{"what": what, "a": before, "b": after} for what, before, after in found.differences],
     }

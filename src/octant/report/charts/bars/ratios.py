@@ -43,13 +43,14 @@ def ratios(rows: Sequence[RatioRow], margin: float, base: str, lines: str = "") 
 
     Args:
         margin: relative difference that counts as equal.
-        base: what the intervals are of: `paired rounds`.
+        base: what the intervals are of: `paired rounds`; "": there are none.
         lines: what the intervals are, for the caption.
     """
     drawn = list(rows)
     if len(rows) > MAX_BARS:
         drawn = [*rows[:_FIRST], *thin(rows[_FIRST:-_LAST], MAX_BARS - _FIRST - _LAST), *rows[-_LAST:]]
-    title, detectable = f"Speed of B over A, 95 % interval of {base}", [1 + one.min_detectable_effect for one in drawn]
+    title = "Speed of B over A" + f", 95 % interval of {base}" * bool(base)
+    detectable = [1 + one.min_detectable_effect for one in drawn]
     low, middle, high = zip(*((one.low, one.middle, one.high) for one in drawn), strict=True)
     at, x = tuple(map(float, range(len(drawn)))), ratio_axis(list(zip(low, middle, high, strict=True)), near=detectable)
     names = tuple(f"{one.name}: {one.text}" for one in drawn)
@@ -77,7 +78,7 @@ def ratios(rows: Sequence[RatioRow], margin: float, base: str, lines: str = "") 
         ends = " … ".join(units.fixed_text(end, 3) for end in (one.low, one.high)) if one.low < one.high else ""
         table.append((one.name, units.fixed_text(one.middle, 3), ends, one.detectable, one.verdict))
     return Picture(
-        "ratios", "Ratios, worst first", panels=(panel,),
+        "ratios", "Ratios by verdict", panels=(panel,),
         header=("figure", "ratio", "95 % interval", "detectable", "verdict"), rows=tuple(table), width=1152,
         **picture_texts("bars/ratios", rows=rows, drawn=len(drawn), first=_FIRST, last=_LAST, lines=lines),
     )  # fmt: skip
