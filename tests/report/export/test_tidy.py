@@ -14,11 +14,12 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from fake_run import WORKLOADS, fake_run, retitled
+from fake_run import WORKLOADS, fake_run, lane, point, retitled
 from octant.analysis.summary import summarise
 from octant.failure import Refusal
 from octant.record import Result
 from octant.report.export import tidy
+from octant.report.export.knob_columns import KnobColumns
 from octant.store import StoredRun
 
 RUN = fake_run(repeats=2)
@@ -40,9 +41,82 @@ def test_csv_has_one_row_per_metric_with_the_numbers_that_were_put_in() -> None:
     assert float(peak["median"]) == pytest.approx(9_380_000 / 100e-6)
     assert float(peak["of_limit"]) == pytest.approx(93.8 / 95.7)
     assert (peak["launches"], peak["unit"], peak["better"], peak["passed"]) == ("2", "flop/s", "higher", "true")
-    assert json.loads(peak["knobs"])["width"] == "512"
-    titles = {tuple(row[name] for name in ("workload", "title", "mode", "ranks", "knobs", "metric")) for row in found}
+    assert peak["width"] == "512"
+    titles = {tuple(row[name] for name in ("workload", "title", "mode", "ranks", "metric")) for row in found}
     assert len(titles) == len(found)
+
+
+def with_knobs(*cells: dict[str, str], workload: str = "fake/thing") -> StoredRun:
+    """Return a run with a point for each of these knobs."""
+    points = tuple(
+        point(
+            workload=workload, knobs=knobs, launch=f"{workload}-{n}", lanes=(lane([1000] * 20),), counts={"flops": 10}
+        )
+        for n, knobs in enumerate(cells)
+    )
+    return dataclasses.replace(RUN, points=points, failures=(), requests=(), order=())
+
+
+CELLS = (
+    {"bytes": "64KiB", "n": "8", "kernel": "triad", "seconds": "200ms", "mode": "direct", "threads": "1"},
+    {"bytes": "1 MiB", "n": "16", "kernel": "=copy", "seconds": "200ms", "mode": "direct", "threads": "1"},
+    {"bytes": "100", "n": "0.5", "kernel": "1e3", "seconds": "200ms", "mode": "direct", "threads": "1", "late": "yes"},
+)
+
+
+def knob_rows(form: str, what: tidy.What, run: StoredRun) -> list[dict[str, Any]]:
+    if form == "csv":
+        return list(rows(exported("csv", what, run)))
+    found: list[dict[str, Any]] = read_parquet(exported("parquet", what, run)).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("what", ["figures", "samples", "results"])
+def test_each_knob_has_a_column_with_its_unit_and_every_value_is_found_again(what: tidy.What) -> None:
+    found = knob_rows("csv", what, with_knobs(*CELLS))
+    expected = {
+        "bytes [B]": ["65536", "1048576", "100"], "n": ["8", "16", "0.5"], "kernel": ["triad", "'=copy", "1e3"],
+        "seconds [s]": ["0.2"] * 3, "late": ["", "", "yes"],
+    }  # fmt: skip
+    for header, values in expected.items():
+        assert list(dict.fromkeys(row[header] for row in found)) == list(dict.fromkeys(values))
+    assert {row["mode (knob)"] for row in found} == {"direct"}
+    assert {row["mode"] for row in found} == {"one"}, "a knob does not hide another column"
+    names = list(found[0])
+    assert "knobs" not in names
+    assert len(names) == len(set(names))
+    before = names.index("metric" if what == "figures" else "launch")
+    assert names[before - 4 : before] == ["bytes [B]", "n", "kernel", "late"], "those that vary"
+    assert names[-1] in ("seconds [s]", "mode (knob)", "threads")
+    typed = knob_rows("parquet", what, with_knobs(*CELLS))
+    assert list(typed[0]) == names
+    assert {row["bytes [B]"] for row in typed} == {65536, 1048576, 100}
+    assert {row["n"] for row in typed} == {8.0, 16.0, 0.5}
+    assert {row["kernel"] for row in typed} == {"triad", "=copy", "1e3"}
+    assert {row["late"] for row in typed} == {None, "yes"}
+
+
+def test_a_size_that_is_no_number_stays_a_text() -> None:
+    run = with_knobs({"bytes": "64KiB"}, {"bytes": "auto"})
+    assert [row["bytes [B]"] for row in knob_rows("csv", "samples", run)][::20] == ["65536", "auto"]
+    assert [row["bytes [B]"] for row in knob_rows("parquet", "samples", run)][::20] == ["65536", "auto"]
+
+
+def test_knobs_of_programs_have_no_unit_and_are_not_converted() -> None:
+    run = with_knobs({"bytes": "64KiB", "threads": "2"}, {"bytes": "1 MiB", "threads": "4"}, workload="program/sort")
+    found = knob_rows("csv", "figures", run)
+    assert list(dict.fromkeys(row["bytes"] for row in found)) == ["64KiB", "1 MiB"]
+    assert list(dict.fromkeys(row["threads (knob)"] for row in found)) == ["2", "4"]
+
+
+def test_shared_knobs_are_cleaned_with_their_names() -> None:
+    columns = KnobColumns([("program/x", {"token": "s3", "path": "/home/jdoe/a", "n": "3"})], ())
+
+    def clean(text: str) -> str:
+        return text.replace('"token": "s3"', '"token": "(hidden)"').replace("/home/jdoe/a", "(path)")
+
+    varying, fixed = columns.cells("program/x", json.dumps({"token": "s3", "path": "/home/jdoe/a", "n": "3"}), clean)
+    assert (varying, fixed) == ([], ["(hidden)", "(path)", "3"])
 
 
 def test_every_sample_of_the_run_is_exported() -> None:
@@ -77,7 +151,8 @@ def test_parquet_keeps_types_and_missing_values(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(tidy, "sample_lines", lambda _: iter(lines))
     file = io.BytesIO(exported("parquet", "samples"))
     table = parquet.read_table(file)
-    assert table.to_pylist() == [vars(one) for one in lines]
+    read = [{name: row[name] for name in vars(line) if name != "knobs"} for row in table.to_pylist()]
+    assert read == [{name: value for name, value in vars(one).items() if name != "knobs"} for one in lines]
     assert parquet.ParquetFile(file).num_row_groups == 2
     found = {field.name: (str(field.type), field.nullable) for field in table.schema}
     assert {name: found[name] for name in ("title", "rank", "begin_ns", "value", "warmup")} == {

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from octant.failure import Exit, Refusal, suggestion
 from octant.program import shell_text
 from octant.record import Failure, Point
 from octant.report.claims import NARROW
+from octant.report.export.knob_columns import Cell, KnobColumn, KnobColumns
 from octant.report.export.sharing import cleaned
 from octant.report.plain import clean_lines, escaped
 from octant.report.results import further_figures, shown_results
@@ -45,7 +46,7 @@ class FigureLine:
     mode: str
     ranks: int | None  # `None`: an imported file does not state it
     threads: int | None
-    knobs: str  # JSON object, names sorted
+    knobs: str  # JSON object, names sorted; CSV and Parquet have a column for each knob
     metric: str  # the headline comes first; phases and readings have the names of their series
     unit: str
     better: str  # "higher" or "lower"
@@ -314,15 +315,55 @@ def write(summary: Summary, form: str, what: What, file: BinaryIO, clean: Callab
         "samples": (SampleLine, sample_lines(summary)),
     }  # fmt: skip
     kind, lines = of[what]
-    if clean is not str:
-        lines = (kind(**cleaned(vars(line), clean)) for line in lines)
     if form == "json":
         for line in lines:
-            file.write(escaped(json.dumps(vars(line), ensure_ascii=False)).encode() + b"\n")
-    elif form == "csv":
-        _write_csv(kind, lines, file)
+            file.write(escaped(json.dumps(cleaned(vars(line), clean), ensure_ascii=False)).encode() + b"\n")
+        return
+    cells = ((figure.workload.name, figure.knobs) for figure in summary.figures)
+    columns = KnobColumns(cells, (field.name for field in fields(kind)))
+    headers = _headers(kind, columns)
+    place = [field.name for field in fields(kind)].index("knobs")
+    rows = _rows(lines, place, columns, clean, typed=form == "parquet")
+    if form == "csv":
+        _write_csv(headers, rows, file)
     else:
-        _write_parquet(kind, lines, file)
+        _write_parquet(headers, rows, file)
+
+
+def _headers(kind: type[Line], columns: KnobColumns) -> dict[str, tuple[str, bool]]:
+    """Return the columns of a table with their type, and whether values may be missing.
+
+    The knobs that vary replace the field `knobs`, and the others are last.
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    for field in fields(kind):
+        sort, none, _ = str(field.type).partition(" | ")
+        found |= _knob_headers(columns.varying) if field.name == "knobs" else {field.name: (sort, bool(none))}
+    return found | _knob_headers(columns.fixed)
+
+
+def _knob_headers(columns: Iterable[KnobColumn]) -> dict[str, tuple[str, bool]]:
+    return {one.header: (one.type, True) for one in columns}
+
+
+def _rows(
+    lines: Iterable[Line], place: int, columns: KnobColumns, clean: Callable[[str], str], typed: bool
+) -> Iterator[list[Cell]]:
+    """Yield the values of each line in the order of the headers.
+
+    Args:
+        place: of the knobs in a line.
+        typed: as in `KnobColumns.cells`.
+    """
+    known: dict[tuple[str, str], tuple[list[Cell], list[Cell]]] = {}
+    for line in lines:
+        values = list(vars(line).values())
+        if (key := (line.workload, line.knobs)) not in known:
+            known[key] = columns.cells(*key, clean, typed)
+        varying, fixed = known[key]
+        if clean is not str:
+            values = cleaned(values, clean)
+        yield [*values[:place], *varying, *values[place + 1 :], *fixed]
 
 
 def neutral(cell: str) -> str:
@@ -338,23 +379,23 @@ def neutral(cell: str) -> str:
     return f"'{shown}" if shown.startswith(tuple("=+-@\t'")) else shown
 
 
-def _write_csv(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
+def _write_csv(headers: Iterable[str], rows: Iterable[Iterable[Cell]], file: BinaryIO) -> None:
     """Write RFC 4180 with decimal points in all locales, and floats in the shortest exact form."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(field.name for field in fields(kind))
-    for line in lines:
-        writer.writerow(_cell(value) for value in vars(line).values())
+    writer.writerow(map(neutral, headers))
+    for row in rows:
+        writer.writerow(map(_cell, row))
     text.detach()
 
 
-def _cell(value: str | float | None) -> str | float:
+def _cell(value: Cell) -> str | float:
     if isinstance(value, str):
         return neutral(value)
     return "" if value is None else str(value).lower() if isinstance(value, bool) else value
 
 
-def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> None:
+def _write_parquet(headers: Mapping[str, tuple[str, bool]], rows: Iterable[list[Cell]], file: BinaryIO) -> None:
     try:
         import pyarrow  # noqa: PLC0415 - slow to load, and needed here only
         from pyarrow import parquet  # noqa: PLC0415
@@ -364,14 +405,11 @@ def _write_parquet(kind: type[Line], lines: Iterable[Line], file: BinaryIO) -> N
             Exit.NOT_SUPPORTED,
         ) from error
     types = {"str": pyarrow.string(), "int": pyarrow.int64(), "float": pyarrow.float64(), "bool": pyarrow.bool_()}
-    declared = {field.name: str(field.type).partition(" | ") for field in fields(kind)}
-    schema = pyarrow.schema(
-        pyarrow.field(name, types[sort], nullable=bool(none)) for name, (sort, none, _) in declared.items()
-    )
-    left = iter(lines)
+    schema = pyarrow.schema(pyarrow.field(name, types[sort], nullable=none) for name, (sort, none) in headers.items())
+    left = iter(rows)
     with parquet.ParquetWriter(file, schema) as writer:
         while part := list(islice(left, _ROWS)):
-            columns = zip(*(vars(line).values() for line in part), strict=True)
+            columns = zip(*part, strict=True)
             cleaned_columns = [
                 [clean_lines(one) if isinstance(one, str) else one for one in column] for column in columns
             ]
