@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from octant import stats
 from octant.benchmarks.requests import absent
+from octant.benchmarks.run_rules import unmet_rule
 from octant.benchmarks.table import plain_name, read_tests
 from octant.record import known_count
 
@@ -48,6 +49,7 @@ class BenchmarkRow:
     caveats: tuple[stats.Caveat, ...] = ()  # those that every view shows
     reason: str = ""  # why there is no value
     invalid: bool = False  # the grade of its figure is "not measurable"
+    unmet_rule: str = ""  # run rule of the benchmark that the measurement does not meet
 
     @property
     def as_data(self) -> dict[str, object]:
@@ -148,7 +150,8 @@ def _rows(summary: Summary, benchmark: Benchmark, test: BenchmarkTest, widest: i
         varied = (f"{name}={one.knobs[name]}",) if (name := test.varied(one)) else ()
         empty = BenchmarkRow(one.key, test.name, rule=one.rule or test.rule, varied=varied)
         if cells:
-            made.append(_measured(summary, test, one, cells, empty))
+            unmet = unmet_rule(summary.run.machine, benchmark, test, cells[0])
+            made.append(_measured(summary, test, one, cells, replace(empty, unmet_rule=unmet)))
         else:
             made.append(replace(empty, reason=_reason(summary, test, widest)))
     return made

@@ -63,6 +63,7 @@ class BenchmarkTest(InputTable, frozen=True, kw_only=True):
     shows: tuple[str, ...] = ()  # knobs that are printed with the figure
     least: Annotated[int, Meta(ge=1)] = 1  # smallest number of ranks
     figure: tuple[BenchmarkFigure, ...] = ()
+    arrays: Annotated[int, Meta(ge=0)] = 0  # of STREAM, each at least four times the caches (`run_rules`); 0: no rule
     peak: bool = False  # its figure is the peak by which others are divided
     imported: str = ""  # its name in imported outputs; "": its own name
 

@@ -139,6 +139,16 @@ def choose(size: str, quick: bool, ranks: int, memory_bytes: int, available_byte
     return HpccSizes(ranks, left), [f"N is {left} instead of {order} ({rule}): {why}"]
 
 
+def prescribed(ranks: int, memory_bytes: int) -> HpccSizes:
+    """Return the smallest sizes of a run by HPCC's rules.
+
+    Args:
+        ranks: number of ranks.
+        memory_bytes: memory of all nodes.
+    """
+    return HpccSizes(ranks, full_order(memory_bytes))
+
+
 def quick_order(ranks: int, memory_bytes: int) -> int:
     """Return N of a quick run: 192 MiB of the matrix per rank, at most an eighth of memory."""
     return _order(min(ranks * QUICK_RANK_BYTES, int(QUICK_SHARE * memory_bytes)))

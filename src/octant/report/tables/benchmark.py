@@ -42,6 +42,7 @@ def text(
         groups=[(rows, [word for word in rows[0].shown if all(word in row.shown for row in rows)]) for rows in of_test],
         fixed=units.fixed_text, decimals=lambda value: units.decimals(value, _DIGITS), readable=_readable,
         caveat=lambda row: UNMEASURABLE if row.invalid else claims.short_caveat(row.caveats),
+        unmet={text: f"*{number}" for number, text in enumerate(_unmet_rules(shown), 1)},
     )  # fmt: skip
     title = f"{benchmark.title}: octant {summary.run.title}, run {summary.run.id}"
     missing = dict.fromkeys(f"  {row.test}: {row.reason}" for row in rows if row.reason)
@@ -85,7 +86,8 @@ def exported(summary: Summary, benchmark: Benchmark) -> str:
     """
     if benchmark.part("tables"):
         return text(summary, benchmark) + "\n"
-    values = published_values(rows_of(summary, benchmark))
+    rows = rows_of(summary, benchmark)
+    values = published_values(rows)
     if all(value is None for value in values.values()):
         why = f"it contains no result of {benchmark.title}"
         raise Refusal(
@@ -93,8 +95,22 @@ def exported(summary: Summary, benchmark: Benchmark) -> str:
             Exit.WRONG_WORD,
         )
     if own := benchmark.part("summary"):
-        return str(own.text(summary, benchmark, values))
+        return "".join(f"{line}\n" for line in unmet_lines(rows)) + str(own.text(summary, benchmark, values))
     return "".join(f"{key}={value:.10g}\n" for key, value in values.items() if value is not None)
+
+
+def _unmet_rules(rows: Sequence[BenchmarkRow]) -> dict[str, list[str]]:
+    """Return the keys of each run rule that is not met."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.unmet_rule and row.value is not None:
+            found.setdefault(row.unmet_rule, []).append(row.key)
+    return found
+
+
+def unmet_lines(rows: Sequence[BenchmarkRow]) -> list[str]:
+    """Return a line for each run rule that is not met, with its keys."""
+    return [f"Run rule not met: {text}: {', '.join(dict.fromkeys(keys))}" for text, keys in _unmet_rules(rows).items()]
 
 
 def _shown(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
@@ -123,5 +139,5 @@ def _notes(summary: Summary, benchmark: Benchmark, shown: Sequence[BenchmarkRow]
     return fill(
         "tables/benchmark", "notes", benchmark=benchmark, run=summary.run, peak=peak, figures=figures, limits=limits,
         legend=claims.legend(figure.value for figure in summary.figures),
-        has_caveats=any(row.caveats or row.invalid for row in shown),
+        has_caveats=any(row.caveats or row.invalid for row in shown), unmet=_unmet_rules(shown),
     ).splitlines()  # fmt: skip
