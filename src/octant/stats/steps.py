@@ -37,7 +37,7 @@ DRIFT = 0.5
 """Allowance k of the cumulative sum, in standard deviations."""
 CORRELATED, LEAST_FOR_CORRELATION = 0.2, 60
 """Lag-1 autocorrelation of sessions above which no error rate is claimed, and sessions that are needed to see it."""
-SELECTED = 3.0
+SELECTED = 4.0
 """Divisor of the level of the test between sessions, because the sessions before a step are those that suggested it."""
 _EXACT = 60  # values of both sides up to which the Mann-Whitney distribution is computed exactly
 _NORMAL = NormalDist()
@@ -60,6 +60,12 @@ class Shift:
     low: float | None  # ends of the 95 % interval; `None`: too few sessions
     middle: float  # Hodges and Lehmann's estimate
     high: float | None
+
+    def goes(self, direction: Direction) -> bool:
+        """Return whether the whole interval is in this direction."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low > 0 if direction == "faster" else self.high < 0
 
 
 @dataclass(frozen=True)
@@ -109,19 +115,26 @@ class _Level:
     """Sessions since the last step, with the cumulative sums over them."""
 
     start: int
+    values: list[float] = field(default_factory=list)
     ordered: list[float] = field(default_factory=list)
     sums: list[float] = field(default_factory=lambda: [0.0, 0.0])  # faster, slower
     suspected: Direction | None = None
 
     def add(self, value: float) -> None:
-        """Add a session, and suspect a step if a cumulative sum exceeds its threshold."""
+        """Add a session.
+
+        A step is suspected if a cumulative sum exceeds its threshold and the interval of the size excludes 0.
+        """
         score = rank_score(self.ordered, value)
+        self.values.append(value)
         insort(self.ordered, value)
         if self.suspected:
             return
         self.sums = [max(0.0, total + sign * score - DRIFT) for total, sign in zip(self.sums, (1, -1), strict=True)]
         if len(self.ordered) >= LEAST_SESSIONS and max(self.sums) > threshold(len(self.ordered)):
-            self.suspected = "faster" if self.sums[0] >= self.sums[1] else "slower"
+            direction: Direction = "faster" if self.sums[0] >= self.sums[1] else "slower"
+            at = change_point(self.values)
+            self.suspected = direction if shift_between(self.values[:at], self.values[at:]).goes(direction) else None
 
     def restart_sums(self) -> None:
         """Start the cumulative sums again after a suspicion was tested."""
@@ -166,7 +179,8 @@ class Replay:
             found = _confirm(self.sessions, self._level, place, number)
             if found:
                 self.steps.append(found)
-                self._level = _Level(found.first, sorted(one.value for one in self.sessions[found.first : place]))
+                values = [one.value for one in self.sessions[found.first : place]]
+                self._level = _Level(found.first, values, sorted(values))
             else:
                 self.rejected.append(place)
                 self._level.restart_sums()
