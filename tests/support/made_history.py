@@ -38,13 +38,14 @@ def write_triad(
     on: Machine | None = None,
     system: Mapping[str, str] | None = None,
     knobs: Mapping[str, str] | None = None,
-    title: str = "Triad",
+    label: str = "Triad",
     counted: int = BYTES,
     **asked: Any,
 ) -> StoredRun:
     """A run of `node/stream` with these rates of its launches, in B/s.
 
     Args:
+        label: title of the request.
         system: facts of the machine that differ from the recorded ones.
         counted: bytes that a chunk is said to move.
         asked: further members of the run's description.
@@ -52,15 +53,16 @@ def write_triad(
     on = on or machine()
     on = replace(on, system={**on.system, **(system or {})})
     request = Request(
-        Subject("node/stream"), knobs or TRIAD, Shape(), show=Presentation(title), repeats=len(values)
+        Subject("node/stream"), knobs or TRIAD, Shape(), show=Presentation(label), repeats=len(values)
     )  # fmt: skip
     launches = [Launch(request, repeat) for repeat in range(len(values))]
     points = [
         point(
-            workload="node/stream", launch=launch.key, knobs=dict(request.knobs), counts={"bytes_read": counted},
+            workload="node/stream", launch=launch.key, knobs=cell, counts={"bytes_read": counted},
             lanes=(lane([round(1e9 * BYTES / value)] * 5),), started=begun.isoformat(),
         )
         for launch, value in zip(launches, values, strict=True)
+        for cell in request.cells()
     ]  # fmt: skip
     described = {"who": "run", "title": "stream", **asked}
     order = tuple((0, launch.repeat) for launch in launches)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LEAST_SESSIONS = 4
 """Minimum number of sessions of a level before a step is suspected."""
+LEAST_BEFORE = 3
+"""Minimum number of sessions before a step."""
 LEAST_FRESH = 4
 """Minimum number of launches of a session that confirms."""
 FRESH_LAUNCHES = 8
@@ -37,7 +39,7 @@ DRIFT = 0.5
 """Allowance k of the cumulative sum, in standard deviations."""
 CORRELATED, LEAST_FOR_CORRELATION = 0.2, 60
 """Lag-1 autocorrelation of sessions above which no error rate is claimed, and sessions that are needed to see it."""
-SELECTED = 4.0
+SELECTED = 6.0
 """Divisor of the level of the test between sessions, because the sessions before a step are those that suggested it."""
 _EXACT = 60  # values of both sides up to which the Mann-Whitney distribution is computed exactly
 _NORMAL = NormalDist()
@@ -242,14 +244,15 @@ def _confirm(sessions: Sequence[Session], level: _Level, place: int, number: int
 def change_point(values: Sequence[float]) -> int:
     """Return the index at which the second of two levels begins: the split with the least sum of squares.
 
-    At least one value is on each side; of one value alone it is 0.
+    At least three values are before it and one is after it. Otherwise a single outlier would be a level.
+
+    Args:
+        values: at least four.
     """
     x = np.asarray(values, np.float64)
-    if len(x) < 2:
-        return 0
     x = x - x.mean()
-    number, sums = np.arange(1, len(x)), np.cumsum(x)[:-1]
-    return 1 + int(np.argmax(sums**2 / (number * (len(x) - number))))
+    number, sums = np.arange(LEAST_BEFORE, len(x)), np.cumsum(x)[LEAST_BEFORE - 1 : -1]
+    return LEAST_BEFORE + int(np.argmax(sums**2 / (number * (len(x) - number))))
 
 
 def session_p(before: Sequence[float], after: Sequence[float], fresh: float) -> float:
@@ -319,6 +322,6 @@ def _rank_cut(m: int, n: int) -> int:
     """Return how many of the ordered differences are outside of the 95 % interval on each side."""
     if m + n > _EXACT:
         error = math.sqrt(m * n * (m + n + 1) / 12)
-        return max(0, math.floor(m * n / 2 - _NORMAL.inv_cdf(1 - LEVEL / 2) * error))
+        return max(0, math.floor(m * n / 2 - _NORMAL.inv_cdf(1 - LEVEL / 2) * error) - 1)
     sums = np.cumsum(rank_sum_shares(m, m + n)[m * (m + 1) // 2 :])
-    return int(np.searchsorted(sums, LEVEL / 2, side="right"))
+    return int(np.searchsorted(sums, LEVEL / 2, side="right")) - 1
