@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LEAST_SESSIONS = 4
 """Minimum number of sessions of a level before a step is suspected."""
+LEAST_BEFORE = 3
+"""Minimum number of sessions before a step."""
 LEAST_FRESH = 4
 """Minimum number of launches of a session that confirms."""
 FRESH_LAUNCHES = 8
@@ -37,7 +39,7 @@ DRIFT = 0.5
 """Allowance k of the cumulative sum, in standard deviations."""
 CORRELATED, LEAST_FOR_CORRELATION = 0.2, 60
 """Lag-1 autocorrelation of sessions above which no error rate is claimed, and sessions that are needed to see it."""
-SELECTED = 3.0
+SELECTED = 6.0
 """Divisor of the level of the test between sessions, because the sessions before a step are those that suggested it."""
 _EXACT = 60  # values of both sides up to which the Mann-Whitney distribution is computed exactly
 _NORMAL = NormalDist()
@@ -60,6 +62,12 @@ class Shift:
     low: float | None  # ends of the 95 % interval; `None`: too few sessions
     middle: float  # Hodges and Lehmann's estimate
     high: float | None
+
+    def goes(self, direction: Direction) -> bool:
+        """Return whether the whole interval is in this direction."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low > 0 if direction == "faster" else self.high < 0
 
 
 @dataclass(frozen=True)
@@ -109,19 +117,26 @@ class _Level:
     """Sessions since the last step, with the cumulative sums over them."""
 
     start: int
+    values: list[float] = field(default_factory=list)
     ordered: list[float] = field(default_factory=list)
     sums: list[float] = field(default_factory=lambda: [0.0, 0.0])  # faster, slower
     suspected: Direction | None = None
 
     def add(self, value: float) -> None:
-        """Add a session, and suspect a step if a cumulative sum exceeds its threshold."""
+        """Add a session.
+
+        A step is suspected if a cumulative sum exceeds its threshold and the interval of the size excludes 0.
+        """
         score = rank_score(self.ordered, value)
+        self.values.append(value)
         insort(self.ordered, value)
         if self.suspected:
             return
         self.sums = [max(0.0, total + sign * score - DRIFT) for total, sign in zip(self.sums, (1, -1), strict=True)]
         if len(self.ordered) >= LEAST_SESSIONS and max(self.sums) > threshold(len(self.ordered)):
-            self.suspected = "faster" if self.sums[0] >= self.sums[1] else "slower"
+            direction: Direction = "faster" if self.sums[0] >= self.sums[1] else "slower"
+            at = change_point(self.values)
+            self.suspected = direction if shift_between(self.values[:at], self.values[at:]).goes(direction) else None
 
     def restart_sums(self) -> None:
         """Start the cumulative sums again after a suspicion was tested."""
@@ -166,7 +181,8 @@ class Replay:
             found = _confirm(self.sessions, self._level, place, number)
             if found:
                 self.steps.append(found)
-                self._level = _Level(found.first, sorted(one.value for one in self.sessions[found.first : place]))
+                values = [one.value for one in self.sessions[found.first : place]]
+                self._level = _Level(found.first, values, sorted(values))
             else:
                 self.rejected.append(place)
                 self._level.restart_sums()
@@ -228,14 +244,15 @@ def _confirm(sessions: Sequence[Session], level: _Level, place: int, number: int
 def change_point(values: Sequence[float]) -> int:
     """Return the index at which the second of two levels begins: the split with the least sum of squares.
 
-    At least one value is on each side; of one value alone it is 0.
+    At least three values are before it and one is after it. Otherwise a single outlier would be a level.
+
+    Args:
+        values: at least four.
     """
     x = np.asarray(values, np.float64)
-    if len(x) < 2:
-        return 0
     x = x - x.mean()
-    number, sums = np.arange(1, len(x)), np.cumsum(x)[:-1]
-    return 1 + int(np.argmax(sums**2 / (number * (len(x) - number))))
+    number, sums = np.arange(LEAST_BEFORE, len(x)), np.cumsum(x)[LEAST_BEFORE - 1 : -1]
+    return LEAST_BEFORE + int(np.argmax(sums**2 / (number * (len(x) - number))))
 
 
 def session_p(before: Sequence[float], after: Sequence[float], fresh: float) -> float:
@@ -305,6 +322,6 @@ def _rank_cut(m: int, n: int) -> int:
     """Return how many of the ordered differences are outside of the 95 % interval on each side."""
     if m + n > _EXACT:
         error = math.sqrt(m * n * (m + n + 1) / 12)
-        return max(0, math.floor(m * n / 2 - _NORMAL.inv_cdf(1 - LEVEL / 2) * error))
+        return max(0, math.floor(m * n / 2 - _NORMAL.inv_cdf(1 - LEVEL / 2) * error) - 1)
     sums = np.cumsum(rank_sum_shares(m, m + n)[m * (m + 1) // 2 :])
-    return int(np.searchsorted(sums, LEVEL / 2, side="right"))
+    return int(np.searchsorted(sums, LEVEL / 2, side="right")) - 1

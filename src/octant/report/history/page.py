@@ -1,5 +1,7 @@
 """The page of a history: verdict, picture and table."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 from octant.analysis.history import FigureHistory
@@ -26,25 +28,34 @@ def picture(history: FigureHistory) -> Picture:
         ChartSeries("median of the level", "line", (begin - 0.4, end - 0.6), (level, level), role="ink", names="none")
         for begin, end, level in statements.levels(history)
     ]
-    ends = [max(high, default=1.0), min(low, default=0.0)]
     dates = thin([(number, row.begun.strftime("%m-%d")) for number, row in zip(at, rows, strict=True)], MAX_DATES)
-    unit = history.metric.unit
-    y = with_unit(history.metric.name, False, even_ticks(ends[0], si_ticks(unit)), unit)
     panel = Panel(
         Axis("start of the run (evenly spaced)", False, tuple(dates), ends=(-0.5, max(len(rows) - 0.5, 0.5))),
-        y, (points, *medians), tuple(_marks(history)),
+        _value_axis(history, min(low, default=0.0), max(high, default=1.0)),
+        (points, *medians), tuple(_marks(history)),
     )  # fmt: skip
     table = [
         (row.date, row.value, row.interval, row.launches, row.run, "; ".join(row.changes), row.remark)
         for row in statements.rows(history)
     ]
     return Picture(
-        "history", f"{history.name}, {history.metric.name}",
+        "history", "Values of the runs",
         "Each mark is a run with its 95 % interval. A horizontal line is the median of the runs between two steps. "
-        "Dotted lines are changes of the machine or of the software, solid lines are confirmed steps.",
+        "Dotted lines are changes of the machine or of the software, solid lines are confirmed steps. "
+        "The axis does not begin at 0.",
         (panel,), ("Date", "Value", "95 % interval", "Launches", "Run", "Changed since the row before", "Remark"),
         tuple(table), label=" ".join(statements.verdict(history)),
     )  # fmt: skip
+
+
+def _value_axis(history: FigureHistory, low: float, high: float) -> Axis:
+    """Return the axis of the values, which does not begin at 0, so that small steps are visible."""
+    pad = (high - low) / 10 or abs(high) / 10 or 1.0
+    step = even_ticks(high - low + 2 * pad, str)[1][0]
+    first, last = math.floor((low - pad) / step), math.ceil((high + pad) / step)
+    unit = history.metric.unit
+    ticks = [(step * n, si_ticks(unit)(step * n)) for n in range(first, last + 1)]
+    return replace(with_unit(history.metric.name, False, ticks, unit), ends=(step * first, step * last))
 
 
 def _marks(history: FigureHistory) -> list[Mark]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from octant import units
 from octant.analysis.history import FigureHistory, HistoryRow
 from octant.program import is_program
-from octant.report.claims import figure_texts, launches_text
+from octant.report.claims import figure_texts
 from octant.report.plain import clean
 from octant.report.sentences import Sentences
 from octant.runs.programs.command_text import run_line
@@ -128,7 +128,7 @@ def _row(history: FigureHistory, row: HistoryRow) -> RowTexts:
     remarks += ["does not confirm a possible step"] * (row.session in history.search.rejected)
     value = f"{texts.number} {texts.unit}".strip() if row.figure.value else "no value"
     return RowTexts(
-        _date(row), value, texts.ends if row.figure.value else "", launches_text(row.figure),
+        _date(row), value, texts.ends if row.figure.value else "", row.figure.count_text,
         row.run.id, tuple(change_texts(row.changes, len(row.changes))), "; ".join(remarks),
     )  # fmt: skip
 

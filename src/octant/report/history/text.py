@@ -18,7 +18,7 @@ from octant.report.tables import text
 from octant.report.tables.layout import aligned
 from octant.stats.steps import Shift
 
-_HEADINGS = ["date", "value", "95 % interval", "launches", "run", "changed since the row before"]
+_HEADINGS = ["date", "value", "95 % interval", "launches", "run"]
 
 
 def show(history: FigureHistory, shown: Sequence[int], machine: str, file: TextIO | None = None) -> None:
@@ -34,7 +34,7 @@ def lines(history: FigureHistory, shown: Sequence[int], machine: str, width: int
     """Return a history as styled lines; the table is as wide as its longest cells."""
     cells = statements.rows(history)
     rows = [[row.date, row.value, row.interval, row.launches, row.run] for row in (cells[n] for n in shown)]
-    table = aligned([_HEADINGS[:5], *rows], right=(1,)) if rows else []
+    table = aligned([_HEADINGS, *rows], right=(1, 3)) if rows else []
     runs = units.counted(len(history.rows), "run")
     page = [Text.assemble((clean(history.name), "bold"), f", {history.metric.name}: {runs} of ", clean(machine))]
     page += [Text(line, style="dim") for line in table[:1]]
