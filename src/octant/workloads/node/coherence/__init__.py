@@ -29,5 +29,10 @@ WORKLOAD = Workload(
     pictures=(Matrix("time", title="Core-to-core latency, one way"),
               Bars("distance", "slowdown"), Bars("instruction", "time")),
     step=step,
+    aliases={
+        "core-to-core": {"pattern": "pairs"},
+        "c2c": {"pattern": "pairs"},
+        "false-sharing": {"pattern": "sharing"},
+    },
     smoke={"pattern": "pairs,sharing,flush", "trips": "100", "bytes": "64KiB"},
 )  # fmt: skip
