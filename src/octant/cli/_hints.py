@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from octant.failure import Exit, Refusal
 
@@ -81,6 +81,20 @@ def refuse_foreign_command(word: str) -> None:
             hint = f"to measure this program, try octant run -- {word}"
     if hint:
         raise Refusal(f"no such command: {word}; {hint}", Exit.WRONG_WORD)
+
+
+def refuse_launcher_line(command: str, words: Sequence[str]) -> None:
+    """Refuse the command line of a launcher after `octant run` without `--`.
+
+    Raises:
+        Refusal: with the complete command.
+    """
+    from octant import launchers
+    from octant.program import shell_text
+
+    if command == "run" and words and "--" not in words and words[0] in launchers.command_names():
+        hint = f"to measure a program: octant run -- {shell_text(words)}"
+        raise Refusal(f"cannot measure {words[0]!r} (it is a launcher, no workload); {hint}", Exit.WRONG_WORD)
 
 
 def refuse_foreign_options(command: str, words: Collection[str], declared: Collection[str]) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from octant import workloads
 from octant.build.describe import describe
-from octant.failure import Refusal
+from octant.failure import Refusal, near
 from octant.metric import SLOWEST, Derived, FirstOf, Metric, NamedResult, Rate, Reading, Reduce, Seconds, Share, Value
 from octant.report.tables.layout import fill, text_table
 from octant.report.tables.word_filter import select_entries
@@ -64,19 +64,15 @@ def workloads_json(words: Sequence[str] = ()) -> str:
 
 
 def is_one_workload(name: str) -> bool:
-    """Return whether a word is the name of a workload, or of no workload and in none of their texts.
-
-    The page of the latter is refused with the nearest name.
-    """
+    """Return whether a word is the name or alias of a workload, or a misspelt name that is in no text of the list."""
+    known = [*workloads.workloads(), *workloads.broken()]
+    if workloads.called(name, known) or workloads.find_alias(name) or workloads.resolve(name) in known:
+        return True
     try:
-        find_workload(name)
+        find_workloads([name])
     except Refusal:
-        try:
-            find_workloads([name])
-        except Refusal:
-            return True
-        return False
-    return True
+        return bool(near(name, [*known, *(one.rpartition("/")[2] for one in known)]))
+    return False
 
 
 def workload_text(name: str) -> str:
