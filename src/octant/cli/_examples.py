@@ -64,6 +64,7 @@ _OF_COMMANDS = {
         Example("octant evaluate --only stream --notes", "one workload, with all notes"),
     ),
     "run": (
+        Example("octant run linpack", "names of other benchmarks are accepted; this is hpl"),
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "all combinations of the values"),
         Example("octant run stream --launcher sbatch --script job.sh", "write a batch job to submit later"),
         Example("octant run -- ./app input.nml", "your own program: time, memory, lost time"),
@@ -78,10 +79,12 @@ _OF_COMMANDS = {
     ),
     "runs": (
         Example("octant runs", "list the runs in ./octant-store, oldest first"),
+        Example("octant runs hpl", "list those that contain this word"),
         Example("octant runs --store ~/measured", "list the runs of another store"),
     ),
     "workloads": (
         Example("octant workloads", "list all workloads"),
+        Example("octant workloads memory bandwidth", "list those that contain both words"),
         Example("octant workloads stream", "show description, metrics, limits and knobs"),
     ),
     "profile": (
@@ -189,6 +192,7 @@ _OF_COMMANDS = {
     ),
     "model list": (
         Example("octant model list", "list names, shapes, sizes and routings"),
+        Example("octant model list torus", "list those that contain this word"),
         Example("octant model list --json", "the same as JSON"),
     ),
     "model show": (
