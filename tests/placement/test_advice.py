@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from octant.launchers import from_syntax, names, translate
 from octant.machine import Topology
 from octant.machine.hwloc import load, read_synthetic
+from octant.machine.sanity import make_consistent
 from octant.placement import Placement, RankPlacement
 from octant.placement.advice import NO_ADVICE, PlacementAdvice, advise, advise_on_request
 from octant.placement.planner import DoesNotFitError, plan
 from octant.placement.request import PlacementRequest, parse_request, request_from_lists
 from paths import MACHINES
+from topologies import any_topology
 
 RECORDED = sorted(path.name for path in MACHINES.iterdir() if path.suffix in (".xml", ".synthetic"))
 TWO_DOMAINS = "pack:1 numa:2(memory=1GB) core:2 pu:2"
@@ -112,6 +114,20 @@ def test_the_better_request_fits_and_has_no_warning(topology: Topology, request:
         assert not advise(plan(topology, better), better, topology).warnings
         if not {"oversubscribed", "shared-cores"} & {*kinds(found)}:
             assert (better.ranks, better.threads) == (request.ranks, request.threads)
+
+
+@given(any_topology(), REQUEST)
+@settings(max_examples=60)
+def test_advice_holds_on_machines_with_missing_and_contradictory_facts(
+    topology: Topology, request: PlacementRequest
+) -> None:
+    topology = make_consistent(topology)[0]
+    try:
+        found = advise(plan(topology, request), request, topology)
+    except ValueError:
+        return
+    for better in found.better:
+        assert not advise(plan(topology, better), better, topology).warnings
 
 
 def single_threads(topology: Topology, cpus: tuple[int, ...]) -> Placement:
