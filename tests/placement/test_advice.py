@@ -103,7 +103,7 @@ REQUEST = st.builds(
 
 
 @given(st.sampled_from(RECORDED).map(machine), REQUEST)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_the_better_request_fits_and_has_no_warning(topology: Topology, request: PlacementRequest) -> None:
     try:
         found = advise(plan(topology, request), request, topology)
@@ -117,7 +117,7 @@ def test_the_better_request_fits_and_has_no_warning(topology: Topology, request:
 
 
 @given(any_topology(), REQUEST)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_advice_holds_on_machines_with_missing_and_contradictory_facts(
     topology: Topology, request: PlacementRequest
 ) -> None:

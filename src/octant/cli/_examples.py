@@ -64,7 +64,6 @@ _OF_COMMANDS = {
         Example("octant evaluate --only stream --notes", "one workload, with all notes"),
     ),
     "run": (
-        Example("octant run linpack", "names of other benchmarks are accepted; this is hpl"),
         Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "all combinations of the values"),
         Example("octant run stream --launcher sbatch --script job.sh", "write a batch job to submit later"),
         Example("octant run -- ./app input.nml", "your own program: time, memory, lost time"),
