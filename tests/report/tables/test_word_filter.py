@@ -80,3 +80,11 @@ def test_runs_are_filtered_and_keep_their_unique_prefixes() -> None:
     text = as_text(rows, shown)
     assert "20261127-040000-001-a" in text
     assert "hpl" not in text
+
+
+def test_settings_are_searched_by_words_in_json_too() -> None:
+    found = [one["variable"] for one in json.loads(run("settings", "huge", "pages", "--json"))["current"]]
+    text = run("settings", "huge", "pages")
+    assert f"{len(found)} settings of current libraries" in text
+    assert "I_MPI_SHM_HEAP_THP" in found
+    assert "I_MPI_FABRICS" not in found
