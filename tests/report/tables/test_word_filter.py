@@ -52,7 +52,6 @@ def run(*words: str) -> str:
 @pytest.mark.parametrize(
     ("command", "key", "words", "found"),
     [
-        (["study", "list"], "name", ["huge", "stencil"], "huge-pages"),
         (["workloads"], "name", ["pointer", "chasing"], "node/latency"),
         (["catalogue", "findings"], "id", ["affinity", "doubles"], "p7-affinity-doubles-stream"),
         (["catalogue", "machines"], "id", ["575"], "power575"),
