@@ -55,11 +55,13 @@ _OPTIONS = {
 
 def foreign_name_hint(word: str) -> str:
     """Return what to use instead of a command of another tool or a collection of benchmarks; "" if it is neither."""
+    from fnmatch import fnmatchcase
+
     from octant import benchmarks
 
     name = word.lower()
     for one in benchmarks.benchmarks().values():
-        if name in (one.command, *one.aliases):
+        if any(fnmatchcase(name, pattern) for pattern in (one.command, *one.aliases)):
             return f"to measure the tests of {one.title}, try octant {one.command}"
     return _COMMANDS.get(name, "")
 
