@@ -72,10 +72,12 @@ def refuse_foreign_command(word: str) -> None:
     Raises:
         Refusal: with the substitute: a command of another tool, a program, or the name or alias of a workload.
     """
+    from octant import benchmarks, workloads
+
+    if any(word == one.command for one in benchmarks.benchmarks().values()):  # its command cannot be loaded
+        return
     hint = foreign_name_hint(word)
     if not hint:
-        from octant import workloads
-
         names = workloads.workloads()
         if any(word in (name, name.rpartition("/")[2]) for name in names) or word.lower() in workloads.aliases():
             hint = f"to measure this workload, try octant run {word}"
