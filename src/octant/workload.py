@@ -252,6 +252,9 @@ class Workload:
     """Knobs of the problem size, which other tools choose by other rules. The function returns the part of a value that
     must agree in a comparison with another tool, for the machine of our own result."""
 
+    aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Names of other benchmarks for this workload, each with the knobs that it implies: `triad` is `kernel=triad`."""
+
     def answering_every_point(self) -> "Workload":
         """Return the workload with functions that are defined for every stored point."""
         return replace(
@@ -403,6 +406,7 @@ def _unknown_knobs(workload: Workload, described: Mapping[str, Any]) -> Iterator
     yield from _unknown("alone", "knob", workload.alone, choices)
     yield from _unknown("apart", "knob", workload.apart, choices)
     runs = [("smoke", workload.smoke), ("probe", workload.probe.knobs if workload.probe else {})]
+    runs += [(f"alias {name!r}", knobs) for name, knobs in workload.aliases.items()]
     if scaling := workload.scaling:
         yield from _unknown("scaling", "knob", [scaling.size], choices)
         runs += [("scaling", knobs) for knobs in (*scaling.apart, scaling.only)]

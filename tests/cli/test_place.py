@@ -9,10 +9,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from octant.cli import place
+from octant.cli import _run, place
 from octant.failure import Refusal
 from octant.launchers import names
 from octant.machine.hwloc import load
+from octant.machine.load import load_machine
 from octant.placement.draw import as_svg, as_text, describe
 from octant.placement.expressions import parse_place
 from octant.placement.planner import plan
@@ -61,6 +62,40 @@ def test_json_has_everything() -> None:
     }  # fmt: skip
     assert found["launchers"]["mpich"]["lines"][-1] == "mpiexec -n 2 -bind-to core:2 PROGRAM"
     assert found["launchers"]["openmpi"]["exact"] is True
+
+
+def test_warnings_and_the_better_placement_are_in_text_and_json() -> None:
+    line = "mpiexec -n 4 -bind-to core prog"
+    _output, notes = run("--from", line, "--on", REFERENCE)
+    assert notes.splitlines()[-3:] == [
+        "octant: warning: only 1 of 4 NUMA domains is used; the memory controllers of the others are idle",
+        "octant: better placement: --place 4x1,order=scatter:numa",
+        "octant:   mpiexec -n 4 -bind-to core -map-by numa PROGRAM",
+    ]
+    found = json.loads(run("--from", line, "--on", REFERENCE, "--json")[0])
+    assert [one["kind"] for one in found["warnings"]] == ["idle-domains"]
+    assert found["better"] == {
+        "request": "4x1,order=scatter:numa", "lines": ["mpiexec -n 4 -bind-to core -map-by numa PROGRAM"]
+    }  # fmt: skip
+    fine = json.loads(run("--place", "4x1,order=scatter", "--on", REFERENCE, "--json")[0])
+    assert (fine["warnings"], fine["better"]) == ([], None)
+    assert "warning" not in run("--place", "4x1,order=scatter", "--on", REFERENCE)[1]
+
+
+@pytest.mark.parametrize(
+    ("place", "kinds"),
+    [
+        ("4x1", ["only 1 of 4"]),
+        ("4x1,order=compact", []),
+        ("2x1,cpus=0/0", ["no hardware thread of its own", "only 1"]),
+    ],
+)
+def test_a_measured_placement_has_warnings_unless_its_order_is_explicit(
+    place: str, kinds: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _run._warn_about_placement(place, load_machine(REFERENCE))
+    said = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert [kind in line for kind, line in zip(kinds, said, strict=True)] == [True] * len(kinds)
 
 
 def test_files_are_printed_where_a_line_needs_one() -> None:

@@ -136,6 +136,9 @@ def test_a_declaration_without_mistakes_has_no_problems() -> None:
         ]),
         ({"metrics": (Metric("a", "s", "lower", seconds()),) * 2}, ["metric 'a' is declared 2 times; rename one"]),
         ({"smoke": {"how": "soon"}}, ["smoke, knob 'how': no value 'soon'; try one of now, later"]),
+        ({"aliases": {"later": {"how": "soon"}}}, [
+            "alias 'later', knob 'how': no value 'soon'; try one of now, later"
+        ]),
         ({"alone": ("bits",)}, ["alone: no knob 'bits'; try one of bytes, how"]),
         ({"alone": ("how",), "ours": ("never",)}, ["ours: no value 'never'; try one of now, later"]),
     ],

@@ -68,6 +68,7 @@ class Benchmark:
     timeouts_s: tuple[float, float] | None = None  # per launch, of a quick and of a full run
     notes: tuple[str, ...] = ()  # sentences below its table
     examples: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)  # for help pages, by command
+    aliases: tuple[str, ...] = ()  # names of other collections of these tests, for suggestions: `osu_*`
     predicted: bool = False  # `octant model` has a command for it
     name: str = ""  # name of the folder
 

@@ -78,10 +78,12 @@ _OF_COMMANDS = {
     ),
     "runs": (
         Example("octant runs", "list the runs in ./octant-store, oldest first"),
+        Example("octant runs hpl", "list those that contain this word"),
         Example("octant runs --store ~/measured", "list the runs of another store"),
     ),
     "workloads": (
         Example("octant workloads", "list all workloads"),
+        Example("octant workloads memory bandwidth", "list those that contain both words"),
         Example("octant workloads stream", "show description, metrics, limits and knobs"),
     ),
     "profile": (
@@ -196,6 +198,7 @@ _OF_COMMANDS = {
     ),
     "model list": (
         Example("octant model list", "list names, shapes, sizes and routings"),
+        Example("octant model list torus", "list those that contain this word"),
         Example("octant model list --json", "the same as JSON"),
     ),
     "model show": (

@@ -50,6 +50,7 @@ class PageCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; refuse options of other tools with a substitute."""
+        _hints.refuse_launcher_line(_words(ctx), args)
         declared = {word for parameter in self.get_params(ctx) for word in parameter.opts}
         _hints.refuse_foreign_options(_words(ctx), args, declared)
         parsed: list[str] = super().parse_args(ctx, args)

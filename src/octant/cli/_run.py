@@ -73,6 +73,10 @@ def run_workload(workload: str, options: RunOptions) -> None:
     from octant.store import open_store
 
     _refuse_program_without_dashes(workload, options)
+    workload, words, note = command_line.expand_alias(workload, options.knobs)
+    options = replace(options, knobs=words)
+    if note:
+        typer.echo(f"octant: {note}", err=True)
     if others := command_line.namesakes(workload):
         chosen = command_line.find_workload(workload).name
         text = f"octant: {workload} is ambiguous: {chosen} is measured, not {' or '.join(others)}"
@@ -87,8 +91,8 @@ def run_workload(workload: str, options: RunOptions) -> None:
     request, machine = command_line.request_workload(
         workload, options.knobs, options.ranks, options.mode, options.repeats, options.where, settings.variables
     )
-    words = [f"{name} {value}" for name, value in options.started.items() if value]
-    title = " ".join([workload, *options.knobs, *words, *(f"--mpi {word}" for word in options.mpi)])
+    started = [f"{name} {value}" for name, value in options.started.items() if value]
+    title = " ".join([workload, *options.knobs, *started, *(f"--mpi {word}" for word in options.mpi)])
     check_startable(request, machine)
     _warn_about_placement(options.where.place, machine)
     requests = safe([request]) if options.only_safe else [request]
@@ -166,13 +170,20 @@ def _refuse_program_without_dashes(word: str, options: RunOptions) -> None:
     """
     import shutil
 
-    from octant import workloads
+    from octant import launchers, workloads
+    from octant.cli._hints import foreign_name_hint
     from octant.program import shell_text
 
-    is_path = word.startswith((".", "/", "~"))
-    if (is_path or shutil.which(word)) and not workloads.called(word, workloads.workloads()):
+    if workloads.called(word, workloads.workloads()):
+        return
+    alias = workloads.find_alias(word)
+    if not alias and word not in launchers.command_names() and (hint := foreign_name_hint(word)):
+        raise Refusal(f"cannot measure {word!r} (no such workload); {hint}", Exit.WRONG_WORD)
+    if word.startswith((".", "/", "~")) or shutil.which(word):
         line = f"octant run -- {shell_text([word, *options.knobs])}"
-        raise Refusal(f"cannot measure {word!r} (unknown workload). To measure a program: {line}", Exit.WRONG_WORD)
+        also = f"; to measure the workload of this name: octant run {alias}" if alias else ""
+        why = f"cannot measure {word!r} (unknown workload)"
+        raise Refusal(f"{why}. To measure a program: {line}{also}", Exit.WRONG_WORD)
 
 
 def report_remarks(request: Request) -> None:

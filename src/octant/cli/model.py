@@ -25,8 +25,21 @@ traffic_option, solver_option, failure_option, fitted_option, run_option = map(
     options_under, ("Traffic", "Solver", "Failure", "Fit", "Measured run")
 )
 
+
+def _current_pattern(name: str) -> str:
+    """Return the traffic pattern of a name or an alias; print a note about an alias."""
+    from octant.network.traffic import ALIASES
+
+    if pattern := ALIASES.get(name.lower()):
+        typer.echo(f"octant: {name} is the traffic pattern {pattern}", err=True)
+    return pattern or name
+
+
 TrafficOption = Annotated[
-    str, traffic_option("--traffic", "-t", help="Traffic pattern: uniform, randomaccess, shift, …")
+    str,
+    traffic_option(
+        "--traffic", "-t", callback=_current_pattern, help="Traffic pattern: uniform, randomaccess, shift, …"
+    ),
 ]
 SizesOption = Annotated[
     str,
@@ -97,13 +110,18 @@ def watched(context: typer.Context) -> None:
     context.with_resource(model_progress())
 
 
-def list_networks(json: JsonOption = False) -> None:
+def list_networks(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="List the networks that contain all words.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
     """List the networks of the catalogue."""
     from octant.network import load, names
     from octant.report.network import answers as report
     from octant.report.tables.layout import fill
 
-    found = [load(name) for name in names()]
+    found = report.select_networks([load(name) for name in names()], words or ())
     print(report.as_json(found) if json else fill("network/answers", "networks", networks=found))
 
 

@@ -316,7 +316,13 @@ def _of_study(json: bool) -> Callable[[StoredRun], None]:
     return lambda run: show_run(outcome_of_run(study_run(run)), json)
 
 
-def runs(store: StoreOption = None, json: JsonOption = False) -> None:
+def runs(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="List the runs that contain all words.")
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the runs of the store.
 
     Each run is a directory in `runs` of the store. To delete a run, delete its directory.
@@ -326,7 +332,8 @@ def runs(store: StoreOption = None, json: JsonOption = False) -> None:
     from octant.store import open_store
 
     rows = open_store(store).list_runs()
-    print(listing.as_json([row for row in rows if not row.refused]) if json else listing.as_text(rows))
+    shown = listing.select_runs([row for row in rows if not row.refused], words or ())
+    print(listing.as_json(shown) if json else listing.as_text(rows, shown))
     for row in rows:
         report_damage(row.id, row.problems)
         if row.refused:

@@ -15,10 +15,11 @@ def register(app: typer.Typer) -> None:
 
 
 def workloads(
-    name: Annotated[
-        str | None,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
-            help="Show the description, metrics, limits and knobs of this workload.",
+            metavar="[NAME|WORD]...",
+            help="Show the description, metrics, limits and knobs of this workload, or list those with all words.",
             autocompletion=_complete.workloads,
         ),
     ] = None,
@@ -26,8 +27,11 @@ def workloads(
 ) -> None:
     """List the workloads, or describe one workload."""
     from octant.report.tables import workloads as writer
+    from octant.runs import command_line
 
-    if name is None:
-        print(writer.workloads_json() if json else writer.workloads_text())
-    else:
+    if words and len(words) == 1 and (note := command_line.expand_alias(words[0], ())[2]):
+        typer.echo(f"octant: {note}", err=True)
+    if words and len(words) == 1 and (name := words[0]) and writer.is_one_workload(name):
         print(writer.workload_json(name) if json else writer.workload_text(name))
+    else:
+        print(writer.workloads_json(words or ()) if json else writer.workloads_text(words or ()))

@@ -125,6 +125,17 @@ NAMES = (
 )
 
 
+ALIASES = {
+    **dict.fromkeys(("alltoall", "all-to-all"), "uniform"),
+    "gups": "randomaccess",
+    "ring": "ordered-ring",
+    "pingpong": "first-to-last",
+    "permutation": "random",
+    **dict.fromkeys(("halo", "stencil"), "halo3d"),
+}
+"""Names of patterns in other tools, each with the pattern that has the same flows."""
+
+
 def unit_and_cost(network: NetworkFile, kind: str) -> tuple[str, TrafficCost]:
     """Return the unit of a kind of traffic (`bulk`, `update`, `transpose`), and its cost on links."""
     kinds = {"bulk": ("B", bulk(network)), "update": ("update", RANDOM_ACCESS), "transpose": ("B", TRANSPOSE)}
@@ -202,8 +213,7 @@ def _columns(name: str, ranks: int, parameter: int) -> tuple[Nodes, Nodes, Amoun
         return _network.bisection(ranks)
     if name == "incast":
         return _network.incast(ranks, parameter)
-    hint = "did you mean uniform?" if name == "alltoall" else suggestion(name, NAMES)
-    raise Refusal(f"unknown traffic pattern {name!r}; {hint}", Exit.WRONG_WORD)
+    raise Refusal(f"unknown traffic pattern {name!r}; {suggestion(name, NAMES)}", Exit.WRONG_WORD)
 
 
 def rank_flows(name: str, ranks: int, parameter: int = 1) -> Flows:

@@ -83,16 +83,17 @@ def advise(
     bound = frozenset().union(*(place.cpus for place in placement.ranks))
     if request.torus or not topology.usable() or not bound <= topology.allowed:
         return NO_ADVICE
+    fewer = _count_warning(request, topology, accept_smt)
+    if fewer and fewer.kind == "oversubscribed":
+        return PlacementAdvice((fewer,), _fewer(request, topology))
     current = _assess(placement, request, topology)
     better = [_Candidate(_rank(current, request, request), current, request), *_better(current, request, topology)]
     better.sort(key=lambda one: one.rank)
     best = better[0].quality
     warnings = tuple(_compare(current, best, topology))
-    if fewer := _count_warning(request, topology, accept_smt):
-        largest = _largest(request, topology)
-        inside = advise(plan_or_suggest(topology, largest), largest, topology)
+    if fewer:
         others = [one for one in warnings if one.kind not in (fewer.kind, "uneven")]
-        return PlacementAdvice((fewer, *others), inside.better or (largest,))
+        return PlacementAdvice((fewer, *others), _fewer(request, topology))
     equal = tuple(one.request for one in better if one.quality.numbers() == best.numbers())
     return PlacementAdvice(warnings, equal) if warnings else NO_ADVICE
 
@@ -300,8 +301,11 @@ def _count_warning(request: PlacementRequest, topology: Topology, accept_smt: bo
     return None
 
 
-def _largest(request: PlacementRequest, topology: Topology) -> PlacementRequest:
-    """Return the request with as many ranks, or else threads, as the cores hold."""
+def _fewer(request: PlacementRequest, topology: Topology) -> tuple[PlacementRequest, ...]:
+    """Return the best requests with as many ranks, or else threads, as there are cores."""
     cores = len(ordered_cores(topology, request.kind))
     ranks, threads = (cores // request.threads, request.threads) if request.threads <= cores else (1, cores)
-    return replace(request, ranks=ranks, threads=threads, unit="core", smt=1, cpus=(), share=False, oversubscribe=False)
+    largest = replace(
+        request, ranks=ranks, threads=threads, unit="core", smt=1, cpus=(), share=False, oversubscribe=False
+    )
+    return advise(plan_or_suggest(topology, largest), largest, topology).better or (largest,)

@@ -313,13 +313,36 @@ def namesakes(name: str) -> list[str]:
     return [one for one in meant if one != find_workload(name).name] if len(meant) > 1 else []
 
 
+def expand_alias(name: str, words: Sequence[str]) -> tuple[str, tuple[str, ...], str]:
+    """Return the workload and the words of an alias, and a note that states them; other names are unchanged.
+
+    Raises:
+        Refusal: the alias is ambiguous, or a word contradicts a knob of the alias.
+    """
+    try:
+        alias = workloads.find_alias(name)
+    except LookupError as error:
+        raise Refusal(str(error.args[0]), Exit.WRONG_WORD) from error
+    if alias is None:
+        return name, tuple(words), ""
+    given = {word.partition("=")[0]: word for word in words}
+    for knob, value in alias.knobs.items():
+        if given.get(knob, f"{knob}={value}") != f"{knob}={value}":
+            short = alias.workload.rpartition("/")[2]
+            why = f"{name} means {alias}"
+            raise Refusal(f"cannot use {given[knob]} ({why}); try octant run {short} {given[knob]}", Exit.WRONG_WORD)
+    added = tuple(f"{knob}={value}" for knob, value in alias.knobs.items() if knob not in given)
+    return alias.workload.rpartition("/")[2], (*added, *words), f"{name} is measured by {alias}"
+
+
 def find_workload(name: str) -> Workload:
-    """Return the workload with this name.
+    """Return the workload with this name or alias.
 
     Raises:
         Refusal: there is no such workload, the short name is ambiguous, or its folder is unusable.
     """
     try:
+        name = alias.workload if (alias := workloads.find_alias(name)) else name
         return workloads.workload(name)
     except LookupError as error:
         why, _, hint = str(error.args[0]).partition("; ")

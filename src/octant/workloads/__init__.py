@@ -14,12 +14,6 @@ from octant.workload import Workload
 
 FIRST_FAMILY = "node"
 """Family whose workloads have precedence if a short name exists in several families."""
-_COMMON_NAMES = {
-    "linpack": "hpl", "triad": "stream", "bandwidth": "stream", "dgemm": "gemm", "gups": "randomaccess",
-    "pingpong": "p2p", "fwq": "noise", "osnoise": "noise", "flops": "peakflops", "allreduce": "collective",
-    "alltoall": "collective", "barrier": "collective", "bcast": "collective",
-}  # fmt: skip
-"""Common names of benchmarks and loops, each with the workload to suggest."""
 NOT_INSTALLED = "this installation has no workload {}"
 
 
@@ -132,6 +126,40 @@ def is_ours(name: str, values: Iterable[str]) -> bool:
     return known is not None and not set(values).isdisjoint(known.ours)
 
 
+@dataclasses.dataclass(frozen=True)
+class Alias:
+    """A name of another benchmark, as a workload with knobs."""
+
+    name: str
+    workload: str  # family/name
+    knobs: Mapping[str, str]
+
+    def __str__(self) -> str:
+        knobs = (f"{knob}={value}" for knob, value in self.knobs.items())
+        return " ".join((self.workload.rpartition("/")[2], *knobs))
+
+
+def aliases() -> dict[str, list[Alias]]:
+    """Return the aliases of all workloads by their lower-case names; a name of several workloads is ambiguous."""
+    found: dict[str, list[Alias]] = {}
+    for one in workloads().values():
+        for name, knobs in one.aliases.items():
+            found.setdefault(name.lower(), []).append(Alias(name, one.name, knobs))
+    return found
+
+
+def find_alias(name: str) -> Alias | None:
+    """Return the workload and the knobs of an alias; `None` if the name is none, or is that of a workload.
+
+    Raises:
+        LookupError: several workloads have this alias.
+    """
+    found = aliases().get(name.lower(), [])
+    if len(found) > 1:
+        raise LookupError(f"several workloads are called {name!r}; try {' or '.join(map(str, found))}")
+    return found[0] if found and not called(name, [*workloads(), *entries().broken]) else None
+
+
 def called(name: str, known: Iterable[str]) -> list[str]:
     """Return the `known` workloads with this full or short name."""
     return [one for one in known if name in (one, one.rpartition("/")[2])]
@@ -156,7 +184,8 @@ def full_name(name: str, known: Iterable[str]) -> str:
         if meant:
             raise LookupError(f"several workloads are called {name!r}; try {' or '.join(meant)}")
         offered = names if "/" in name else sorted({one.rpartition("/")[2] for one in names})
-        common = _COMMON_NAMES.get(name.lower())
-        hint = f"did you mean {common}?" if common in offered else suggestion(name, offered, "octant workloads")
+        hint = suggestion(name, offered, "octant workloads")
+        if (alias := find_alias(name)) and alias.workload in names:
+            hint = f"did you mean {alias}?"
         raise LookupError(f"no workload {name!r}; {hint}")
     return meant[0]

@@ -84,3 +84,13 @@ def test_a_workload_without_a_page_says_so(tmp_path: Path, monkeypatch: pytest.M
     text = page.workload_text("p2p")
     assert text.startswith(f"There is no page of mpi/p2p: {tmp_path / 'README.md'} does not exist.\n")
     assert "Metrics" in text
+
+
+def test_the_list_and_the_pages_show_names_in_other_benchmarks() -> None:
+    text = " ".join(page.workloads_text().split())
+    assert all(name in text for name in workloads.aliases())
+    shown = " ".join(page.workload_text("triad").split())
+    assert "names in other benchmarks" in shown
+    assert "copy (kernel=copy)" in shown
+    assert "memcpy (kernel=copy store=libc)" in shown
+    assert "triad" not in page.workloads_text(["pointer", "chasing"])

@@ -5,6 +5,7 @@ from octant.benchmarks import Benchmark, BenchmarkOption
 BENCHMARK = Benchmark(
     title="HPC Challenge",
     short="HPCC",
+    aliases=("hpc-challenge", "hpcchallenge"),
     help="Measure the tests of HPC Challenge under HPCC's names.",
     options=(
         BenchmarkOption("--quick/--full", "Use small sizes (minutes), or HPCC's own sizes.", True),

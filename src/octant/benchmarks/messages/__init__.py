@@ -6,6 +6,7 @@ BENCHMARK = Benchmark(
     title="the MPI benchmarks",
     help="Measure MPI patterns and print tables like those of IMB or OSU.",
     command="mpi",
+    aliases=("imb", "imb-*", "osu", "osu_*", "osu-*", "omb"),
     options=(
         BenchmarkOption(
             "[PATTERN|KNOB=VALUE]...", "Patterns: PingPong, Allreduce, osu_latency, … [default: a selection]."

@@ -131,6 +131,11 @@ def _is_known(name: str) -> bool:
     return bool(current.find(name) or neutral.find(name) or search(name) or _knobs_of(name))
 
 
+def _is_search(name: str) -> bool:
+    """Return whether a name is a phrase to search for: no setting, neutral setting or knob has this name."""
+    return not current.find(name) and not neutral.find(name) and not _knobs_of(name)
+
+
 def _knobs_of(name: str) -> tuple[MpiKnob, ...]:
     try:
         return find(name)[0]
@@ -242,6 +247,8 @@ def as_json(words: Sequence[str], inventory: Inventory | None, problems: tuple[P
     for name in names:
         if not _is_known(name) and not current.find_words(name):
             raise ValueError(_unknown(name, inventory))
+        if _is_search(name):
+            owned += [own for own in neutral.settings() if current.has_words(own.name, name)]
     library = None if inventory is None else {"library": inventory.library, "version": inventory.version}
     entries = []
     for knob in dict.fromkeys(held):
@@ -319,7 +326,7 @@ def current_json(name: str, value: str, inventory: Inventory | None) -> list[dic
             "value_remarks": current.value_remarks(found, value),
             "older": current.older_names(found),
         }
-        for found in current.find(name)
+        for found in (current.find_words(name) if _is_search(name) else current.find(name))
     ]
 
 

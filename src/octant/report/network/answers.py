@@ -15,12 +15,13 @@ from rich.text import Text
 from octant.network.noise import operation_delay
 from octant.report.charts.curves.curve import segment_facts
 from octant.report.tables.layout import fill, table_rows, text_table
+from octant.report.tables.word_filter import select_entries
 from octant.report.terminal import render, screen_columns
 from octant.study.ratios import digits
 from octant.units import si_scale, si_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from octant.benchmarks.described import System
@@ -79,6 +80,19 @@ def plain(value: object) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def select_networks(networks: Iterable[NetworkFile], words: Sequence[str]) -> list[NetworkFile]:
+    """Return the networks whose name, title, topology or routing contain all words.
+
+    Raises:
+        Refusal: there is none; the message names the nearest words.
+    """
+
+    def searched(one: NetworkFile) -> str:
+        return " ".join((one.name, one.title, one.topology.kind, one.routing.name))
+
+    return select_entries(networks, words, searched, "network", "octant model list")
 
 
 def as_json(value: object) -> str:

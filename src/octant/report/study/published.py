@@ -9,6 +9,7 @@ from octant import catalogue
 from octant.failure import Exit, Refusal, suggestion
 from octant.report.machine.settings import today_text
 from octant.report.tables.layout import fill, text_table
+from octant.report.tables.word_filter import select_entries
 from octant.report.terminal import text_width
 from octant.study import file
 from octant.untrusted import InputTable
@@ -43,10 +44,6 @@ _KINDS = {
 }  # fmt: skip
 
 
-_IGNORED = {"a", "and", "at", "by", "for", "in", "of", "on", "or", "per", "the", "to", "with"}
-"""Words of a search that are ignored."""
-
-
 def entries(kind: str, name: str | None = None) -> list[InputTable]:
     """Return all entries of a kind, or those with one id (several settings may have the same name).
 
@@ -78,12 +75,8 @@ def find(kind: str, words: Sequence[str]) -> tuple[list[InputTable], bool]:
     row = _KINDS[kind].row
     if len(words) == 1 and any(row(entry)[0] == words[0] for entry in every):
         return entries(kind, words[0]), True
-    sought = [word.lower() for word in words if word.lower() not in _IGNORED] or [word.lower() for word in words]
-    found = [entry for entry in every if all(word in " ".join(row(entry)).lower() for word in sought)]
-    if not found:
-        if len(words) == 1:
-            entries(kind, words[0])
-        raise Refusal(f"cannot find {' '.join(words)!r} among the {kind}; use fewer words", Exit.WRONG_WORD)
+    noun, command = kind.removesuffix("s"), f"octant catalogue {kind}"
+    found = select_entries(every, words, lambda one: " ".join(row(one)), noun, command)
     return found, False
 
 

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from octant import catalogue, facts, stats
-from octant.failure import Exit, Refusal
 from octant.launch.link import explain_missing_link
 from octant.machine import Machine
 from octant.registry import Entries
@@ -21,6 +20,7 @@ from octant.report.study.advice import steps
 from octant.report.study.answer import answer, counts, reliability
 from octant.report.study.rows import StudyPlace, is_invalid, places, stated_value
 from octant.report.tables.layout import fill, text_table
+from octant.report.tables.word_filter import select_entries
 from octant.report.terminal import console, render, screen_columns
 from octant.runs.cell_costs import explain_no_fit
 from octant.runs.programs.command_text import resume_line
@@ -62,16 +62,14 @@ def list_text(machine: Machine, words: Sequence[str] = ()) -> str:
 
 def _with_words(found: Entries[Study], words: Sequence[str]) -> dict[str, Study]:
     """Return the studies whose name, question, measures or findings (with statements) contain all words."""
-    kept = {}
-    for name, study in found.working.items():
-        ids = dict.fromkeys(one.id for one in study.findings)
-        claims = [catalogue.findings()[one].statement for one in ids if one in catalogue.findings()]
-        text = " ".join((name, study.question, *study.measures, *ids, *claims)).lower()
-        if all(word.lower() in text for word in words):
-            kept[name] = study
-    if not kept:
-        raise Refusal(f"no study contains {' '.join(words)!r}; use fewer words", Exit.WRONG_WORD)
-    return kept
+    kept = select_entries(found.working.items(), words, lambda one: _searched(*one), "study", "octant study list")
+    return dict(kept)
+
+
+def _searched(name: str, study: Study) -> str:
+    ids = dict.fromkeys(one.id for one in study.findings)
+    claims = [catalogue.findings()[one].statement for one in ids if one in catalogue.findings()]
+    return " ".join((name, study.question, *study.measures, *ids, *claims))
 
 
 def list_json(machine: Machine, words: Sequence[str] = ()) -> str:

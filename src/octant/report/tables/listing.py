@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from octant import suites
 from octant.report.tables.layout import aligned, fill, table_rows
+from octant.report.tables.word_filter import select_entries
 from octant.store import Listed
 
 LEAST_PREFIX = len("20261121-214530-123")
@@ -23,13 +24,28 @@ def short_ids(ids: Iterable[str]) -> Mapping[str, str]:
     }
 
 
-def as_text(rows: Sequence[Listed]) -> str:
+def select_runs(rows: Sequence[Listed], words: Sequence[str]) -> list[Listed]:
+    """Return the runs whose id, title, machine, study or benchmark contain all words.
+
+    Raises:
+        Refusal: there is none; the message names the nearest words.
+    """
+
+    def searched(row: Listed) -> str:
+        return " ".join((row.id, row.title, row.machine, row.study, row.benchmark))
+
+    return select_entries(rows, words, searched, "run", "octant runs")
+
+
+def as_text(rows: Sequence[Listed], shown: Sequence[Listed] | None = None) -> str:
     """Return a table for the terminal.
 
     Args:
         rows: all runs of the store, so that the shown prefixes are unique; those that cannot be read are excluded.
+        shown: the rows of the table; default: all that can be read.
     """
-    short, runs = short_ids(row.id for row in rows), [row for row in rows if not row.refused]
+    short = short_ids(row.id for row in rows)
+    runs = [row for row in rows if not row.refused] if shown is None else shown
     if not runs:
         return "The store is empty. Start with: octant evaluate --quick"
     return "\n".join(aligned(table_rows("tables/runs", "rows", runs=runs, short=short), right=(2,)))

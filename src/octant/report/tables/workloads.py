@@ -1,7 +1,8 @@
 """What can be measured: the workloads by family, and the page, metrics, limits and knobs of each."""
 
 import json
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
 from rich.markdown import Markdown
@@ -9,30 +10,69 @@ from rich.text import Text
 
 from octant import workloads
 from octant.build.describe import describe
-from octant.failure import Refusal
+from octant.failure import Refusal, near
 from octant.metric import SLOWEST, Derived, FirstOf, Metric, NamedResult, Rate, Reading, Reduce, Seconds, Share, Value
 from octant.report.tables.layout import fill, text_table
-from octant.report.terminal import render
+from octant.report.tables.word_filter import select_entries
+from octant.report.terminal import render, text_width
 from octant.runs.command_line import find_workload
 from octant.workload import Workload
 
 
-def workloads_text() -> str:
-    """Return a table of the workloads by family."""
+def find_workloads(words: Sequence[str]) -> list[Workload]:
+    """Return the workloads whose family, name, aliases, metrics, summary or page contain all words.
+
+    Raises:
+        Refusal: there is none; the message names the nearest words.
+    """
+    families = workloads.families()
+
+    def searched(one: Workload) -> str:
+        metrics = (text for metric in one.metrics for text in (metric.name, metric.note))
+        return " ".join((one.name, families[one.family], one.summary, *one.aliases, *metrics))
+
+    return select_entries(workloads.workloads().values(), words, searched, "workload", "octant workloads")
+
+
+def workloads_text(words: Sequence[str] = ()) -> str:
+    """Return a table of the workloads by family: of all, or of those that contain all words."""
+    found = find_workloads(words)
     rows: list[tuple[object, ...]] = []
     for family, title in workloads.families().items():
-        rows.append((Text(family, style="bold"), "", title))
-        for workload in (one for one in workloads.workloads().values() if one.family == family):
+        members = [one for one in found if one.family == family]
+        rows += [(Text(family, style="bold"), "", title)] if members or not words else []
+        for workload in members:
             metric = workload.metrics[0]
             rows.append((f"  {workload.name}", f"{metric.name}, {metric.unit}", workload.summary))
-    rows += [(name, "", f"cannot be used here ({one.reason})") for name, one in workloads.broken().items()]
-    return text_table(("workload", "headline", "what it measures"), rows)
+    broken = {} if words else workloads.broken()
+    rows += [(name, "", f"cannot be used here ({one.reason})") for name, one in broken.items()]
+    table = text_table(("workload", "headline", "what it measures"), rows)
+    names = ", ".join(sorted(alias for one in found for alias in one.aliases))
+    said = f"Names in other benchmarks are accepted, too: {names}." if names else ""
+    return f"{table}\n\n{textwrap.fill(said, text_width())}".rstrip()
 
 
-def workloads_json() -> str:
-    """Return the workloads as JSON; one that cannot be used has `name`, `file`, `line` and `error`."""
-    known = [_facts(workload) for workload in workloads.workloads().values()]
-    return json.dumps([*known, *(one.as_data() for one in workloads.broken().values())], indent=2)
+def workloads_json(words: Sequence[str] = ()) -> str:
+    """Return the workloads as JSON; one that cannot be used has `name`, `file`, `line` and `error`.
+
+    Args:
+        words: only the workloads that contain all words.
+    """
+    known = [_facts(workload) for workload in find_workloads(words)]
+    broken = {} if words else workloads.broken()
+    return json.dumps([*known, *(one.as_data() for one in broken.values())], indent=2)
+
+
+def is_one_workload(name: str) -> bool:
+    """Return whether a word is the name or alias of a workload, or a misspelt name that is in no text of the list."""
+    known = [*workloads.workloads(), *workloads.broken()]
+    if workloads.called(name, known) or workloads.find_alias(name) or workloads.resolve(name) in known:
+        return True
+    try:
+        find_workloads([name])
+    except Refusal:
+        return bool(near(name, [*known, *(one.rpartition("/")[2] for one in known)]))
+    return False
 
 
 def workload_text(name: str) -> str:
@@ -126,6 +166,7 @@ def _facts(workload: Workload) -> dict[str, object]:
     ]
     return {
         **{name: getattr(workload, name) for name in ("name", "family", "summary")},
+        "aliases": workload.aliases,
         "metrics": metrics,
         "counts": _counts(workload.metrics),
         "bounded_by": workload.bounded_by,

@@ -41,6 +41,10 @@ WORKLOAD = Workload(
     footprint=_footprint,
     step=step,
     scaling=Scaling("hpl", "HPL", "n", power=2, apart=({"transport": "messages"},)),
+    aliases={
+        "linpack": {},
+        "xhpl": {},
+    },
     smoke={"n": "150", "block": "16", "library": "plain"},
     results={
         "residual_norm_inf": "largest magnitude in A x - b",

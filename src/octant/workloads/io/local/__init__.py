@@ -52,5 +52,10 @@ WORKLOAD = Workload(
     ),
     pictures=(Bars("mode"), Curve("block"), Stacked("mode", ("fill", "transfer", "flush", "sync"))),
     step=step,
+    aliases={
+        "iozone": {},
+        "fio": {},
+        "dd": {"pattern": "write"},
+    },
     smoke={"pattern": "write,read,staged-write,overlapped-write,overlapped-read", "bytes": "20000", "block": "3000"},
 )  # fmt: skip

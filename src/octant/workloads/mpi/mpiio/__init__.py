@@ -75,6 +75,10 @@ WORKLOAD = Workload(
     ),
     pictures=(Curve("bytes", "bandwidth"), Bars("aggregate", "bandwidth"), Stacked("bytes", ("transfer", "sync"))),
     step=step,
+    aliases={
+        "ior": {},
+        "imb-io": {},
+    },
     smoke={"pattern": "p-write-indv,p-read-shared,c-iwrite-expl,open-close", "bytes": "1000", "aggregate": "2"},
     alone=("pattern",),
 )  # fmt: skip

@@ -49,5 +49,10 @@ WORKLOAD = Workload(
         ),
     ),
     step=step,
+    aliases={
+        "core-to-core": {"pattern": "pairs"},
+        "c2c": {"pattern": "pairs"},
+        "false-sharing": {"pattern": "sharing"},
+    },
     smoke={"pattern": "pairs,sharing,flush", "trips": "100", "bytes": "64KiB"},
 )  # fmt: skip

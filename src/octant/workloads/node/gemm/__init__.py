@@ -39,6 +39,13 @@ WORKLOAD = Workload(
     pictures=(Curve("n", title="Matrix multiplication by size"),),
     footprint=_footprint,
     step=step,
+    aliases={
+        "dgemm": {"element": "double"},
+        "sgemm": {"element": "single"},
+        "zgemm": {"element": "double-complex"},
+        "cgemm": {"element": "single-complex"},
+        "matmul": {},
+    },
     smoke={"n": "100", "library": "plain"},
     apart=("library", "isa"),
     ours=("plain",),

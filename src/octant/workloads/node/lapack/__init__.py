@@ -38,6 +38,12 @@ WORKLOAD = Workload(
     pictures=(Curve("n", title="Factorisations by matrix order", each=("routine", "library")),),
     footprint=_footprint,
     step=step,
+    aliases={
+        "dgetrf": {"routine": "lu"},
+        "dpotrf": {"routine": "cholesky"},
+        "dgeqrf": {"routine": "qr"},
+        "dgesvd": {"routine": "svd"},
+    },
     smoke={"n": "2,37", "routine": "lu,cholesky,qr,eigenvalues,eigenvectors,svd"},
     apart=("library", "isa"),
 )

@@ -96,5 +96,9 @@ WORKLOAD = Workload(
     ),
     step=step,
     not_declared=("bytes_written",),
+    aliases={
+        "lat_mem_rd": {},
+        "pointer-chase": {},
+    },
     smoke={"pattern": "lines,pages,loaded", "bytes": "64KiB", "count": "64", "load": "64KiB"},
 )

@@ -91,5 +91,10 @@ WORKLOAD = Workload(
     ),
     pictures=(LostTime("Noise"),),
     step=step,
+    aliases={
+        "fwq": {},
+        "osnoise": {},
+        "jitter": {},
+    },
     smoke={"additions": "8000"},
 )  # fmt: skip

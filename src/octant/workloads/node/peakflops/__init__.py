@@ -88,5 +88,9 @@ WORKLOAD = Workload(
     pictures=(Bars("width", title="Peak by vector width"),),
     step=step,
     not_declared=("flops",),
+    aliases={
+        "flops": {},
+        "fma": {},
+    },
     smoke={"element": "double"},
 )  # fmt: skip

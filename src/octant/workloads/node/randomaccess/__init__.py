@@ -38,6 +38,9 @@ WORKLOAD = Workload(
     pictures=(Curve("bytes", marks="caches", along="footprint", title="Random updates by footprint"),),
     traffic=_traffic,
     step=step,
+    aliases={
+        "gups": {},
+    },
     smoke={"bytes": "64KiB", "streams": "128,1", "prefetch": "no,yes"},
     sizes={"bytes": any_size},
 )

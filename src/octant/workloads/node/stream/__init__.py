@@ -123,6 +123,16 @@ WORKLOAD = Workload(
     pictures=(Ladder(),),
     footprint=footprint,
     step=step,
+    aliases={
+        "copy": {"kernel": "copy"},
+        "scale": {"kernel": "scale"},
+        "add": {"kernel": "add"},
+        "triad": {"kernel": "triad"},
+        "bandwidth": {},
+        "membw": {},
+        "bw_mem": {"kernel": "load"},
+        "memcpy": {"kernel": "copy", "store": "libc"},
+    },
     smoke={"pattern": "contiguous,strided,gather,streams,transposed", "bytes": "384KiB"},
     sizes={"bytes": beyond_caches},
 )
