@@ -112,8 +112,9 @@ def measure(
 
     for text in list_step_errors(run.requests):
         warn(text)
-    if not run.study and run.who != "evaluate" and not needs_decision(run) and (due := run.remaining()):
-        warn_of_few_launches(min(run.repeats.repeats if run.repeats else one.request.repeats for one in due))
+    due = [one.request.repeats for one in run.remaining() if one.request.show.purpose != "limit"]
+    if due and not run.study and run.who != "evaluate" and not needs_decision(run):
+        warn_of_few_launches(run.repeats.repeats if run.repeats else min(due))
     rounds = rounds_of(run) if len(run.requests) > 1 else {}
     left = () if needs_decision(run) else (*baseline_starts(run), *run.remaining())
     clock = RemainingTime(left, rounds, after_s, known=known)
