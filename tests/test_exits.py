@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from module_graph import tree_of
 from octant.failure import PRECEDENCE, Exit, worst
 from octant.record.ends import name_of
 from paths import ROOT
@@ -65,7 +66,7 @@ def test_all_codes_have_a_place_in_the_order() -> None:
 
 def sources() -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted((ROOT / "src/octant").rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"))
+        yield path, tree_of(path)
 
 
 def _codes_of(call: ast.Call) -> list[ast.expr]:

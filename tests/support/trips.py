@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from module_graph import tree_of
+
 TRIPS = {
     "displaying a run": ("octant.cli._run", "_show", "run"),
     "reading a run of a study": ("octant.study.stored", "study_run", "run"),
@@ -45,7 +47,7 @@ class Sources:
             if not path.name.startswith("test_"):
                 parts = path.relative_to(root / "src").with_suffix("").parts
                 name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-                self.modules[name] = self._module(name, ast.parse(path.read_text(encoding="utf-8")))
+                self.modules[name] = self._module(name, tree_of(path))
 
     def _module(self, name: str, tree: ast.Module) -> Module:
         found = Module()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import cpp_texts
+from module_graph import tree_of
 from paths import DATA, ROOT
 
 LISTED = DATA / "user-visible-texts.txt"
@@ -27,7 +28,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 def _python_texts(path: Path) -> Iterator[str]:
     """Yield the string constants of a Python file that contain words, without docstrings and regular expressions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     left_out: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
