@@ -37,7 +37,7 @@ from screen_run import SCREEN
 REQUEST = Request(
     Subject("mpi/p2p"), {"bytes": "1KiB"},
     Shape(2, "2x1", ("n1", "n2"), "mpiexec", "1Gbit/s,delay=1ms", ("threads",)),
-    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS", "limit"), 3,
+    {"UCX_TLS": "tcp"}, Presentation("a curve", False, "curve", "PTRANS", {"bytes": {"1048576": "L2"}}, "limit"), 3,
 )  # fmt: skip
 OTHER = Request(Subject("", ("sleep", "1")), repeats=2)
 STUDY = StudyRequest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -295,7 +296,7 @@ def _of_workload(answer: Callable[[], Answer], otherwise: Answer) -> Answer:
         return otherwise
 
 
-def _value_text(knob: str, value: str, expressions: Mapping[str, Mapping[str, str]]) -> str:
+def _value_text(knob: str, value: str, expressions: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> str:
     """Return a knob's value for people: `128 MiB` instead of `134217728` if that is exact, and `1 MiB (L2)`.
 
     Args:

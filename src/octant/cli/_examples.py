@@ -64,7 +64,7 @@ _OF_COMMANDS = {
         Example("octant evaluate --only stream --notes", "one workload, with all notes"),
     ),
     "run": (
-        Example("octant run stream bytes=1MiB,1GiB pages=base,thp", "all combinations of the values"),
+        Example("octant run stream bytes=L2/2,1GiB pages=base,thp", "all combinations; L2/2: half of an L2 cache"),
         Example("octant run stream --launcher sbatch --script job.sh", "write a batch job to submit later"),
         Example("octant run -- ./app input.nml", "your own program: time, memory, lost time"),
         Example(
@@ -127,8 +127,8 @@ _OF_COMMANDS = {
     ),
     "machine": (
         Example("octant machine", "show this machine"),
+        Example("octant machine --measured", "show size, bandwidth and latency of L1, L2, L3 and memory"),
         Example("octant machine --record here", "record this machine in a directory"),
-        Example("octant machine --from here", "show a recorded machine"),
         Example("octant machine --beside power575", "compare with a published machine"),
     ),
     "doctor": (

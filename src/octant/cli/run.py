@@ -61,7 +61,10 @@ WorkloadArgument = Annotated[
 ]
 KnobsArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[KNOB=VALUE]...", help="Knobs of the workload; lists are allowed: bytes=1MiB,64MiB."),
+    typer.Argument(
+        metavar="[KNOB=VALUE]...",
+        help="Knobs of the workload; lists are allowed: bytes=1MiB,64MiB. Sizes by memory level: bytes=L2/2,2*L3.",
+    ),
 ]
 ScriptOption = Annotated[Path | None, job_option(help="Write the job script to this file.")]
 SubmitOption = Annotated[bool, job_option("--submit", help="Submit the job script.")]

@@ -25,7 +25,7 @@ SIZE_FORMS = "L2, L2/4, 2*L3, memory/8, or a range in quotes: 'bytes=L1/2 to 4*L
 _OF_SUITES = {"l1": "L1", "l2": "L2", "llc": "L3"}
 """Facts that suites may assume, and the levels as this machine states them."""
 _ANY_SIZE = 2**20
-"""Stands for every size of a machine that is not known yet."""
+"""Assumed for every size of a machine that is not known yet."""
 
 
 @dataclass(frozen=True)
