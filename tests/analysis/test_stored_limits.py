@@ -21,7 +21,7 @@ from octant.store import Store, StoredRun
 from octant.store.run_request import start_line
 from octant.workloads import workloads
 
-MACHINES = ("kvm-xeon-2cpu", "altra-1s", "xeon-2s-smt2-snc4")
+MACHINES = ("kvm-xeon-2cpu", "laptop-6p8e", "container-4of32")
 NOW = datetime.datetime(2026, 11, 22, 21, 45, 30, tzinfo=datetime.UTC)
 PEAK = next(one for one in workloads()["node/peakflops"].provides if one.name == "fma double")
 NEEDED = NeededLimit(
@@ -85,7 +85,7 @@ def test_a_limit_of_a_comparable_run_is_found_and_kept_with_the_run(name: str, t
     assert (limit.run, limit.measured) == (EARLIER, hours_ago(2).isoformat())
 
     launch = Launch(GEMM)
-    cpu = max(machine.topology.allowed)
+    cpu = min(machine.topology.allowed)
     product = point(
         workload="node/gemm", launch=launch.key, knobs={"n": "256", "element": "double"},
         lanes=(lane(durations(100_000)),), counts={"flops": 8_000_000},
@@ -113,11 +113,19 @@ def test_a_limit_is_at_most_24_hours_old(hours: float, is_used: bool, tmp_path: 
 
 
 def test_the_oldest_launch_decides_the_age(tmp_path: Path) -> None:
-    """A run that began in time may have launches of another day after `octant resume`, and the reverse."""
+    """`octant resume` may have measured the last launches a day after the first."""
     machine = on("kvm-xeon-2cpu")
-    run = dataclasses.replace(peak_run(machine, hours_ago(25)), started=hours_ago(2).isoformat())
-    write(run, tmp_path)
-    assert search(tmp_path, new_run(machine)) == ()
+    for oldest, is_used in ((25, False), (5, True)):
+        runs = [peak_run(machine, hours_ago(hours)) for hours in (1, oldest)]
+        launches = [Launch(dataclasses.replace(NEEDED.request, repeats=2), repeat) for repeat in range(2)]
+        points = [
+            dataclasses.replace(run.points[0], launch=launch.key) for run, launch in zip(runs, launches, strict=True)
+        ]
+        both = stored(launches, points, on=machine, folder=Path("runs") / EARLIER)
+        store = tmp_path / str(oldest)
+        write(dataclasses.replace(both, started=hours_ago(2).isoformat()), store)
+        found = search(store, new_run(machine))
+        assert [one.measured for one in found] == [hours_ago(oldest).isoformat()] * is_used
 
 
 CHANGES: dict[str, dict[str, str]] = {
