@@ -183,6 +183,28 @@ def test_another_placement_or_number_of_threads_has_another_limit(tmp_path: Path
         assert search(tmp_path, new_run(machine), dataclasses.replace(NEEDED, request=request)) == ()
 
 
+def test_a_run_that_did_not_measure_the_best_setting_is_no_limit(tmp_path: Path) -> None:
+    """Memory traffic of plain stores on base pages is no limit of streaming stores on huge pages."""
+    machine = on("kvm-xeon-2cpu")
+    provides = next(one for one in workloads()["node/stream"].provides if one.name == "memory traffic")
+    size = str(4 * machine.may_be_cached_bytes())
+    short = Request(Subject("node/stream"), {"store": "plain,streaming", "pages": "try-thp", "bytes": size})
+    needed = NeededLimit("memory traffic", "node/stream", provides, "bandwidth", short)
+    for stores, pages, is_used in (("plain", "base", False), ("plain", "thp", False), ("plain,streaming", "thp", True)):
+        launch = Launch(Request(Subject("node/stream"), {"store": stores, "pages": pages, "bytes": size}))
+        points = [
+            point(
+                workload="node/stream", launch=launch.key, knobs=cell, started=hours_ago(1).isoformat(),
+                lanes=(lane(durations(1000)),), counts={"bytes_read": 16_000, "bytes_written": 8_000},
+            )
+            for cell in launch.cells()
+        ]  # fmt: skip
+        run = stored([launch], points, on=machine, folder=Path("runs") / EARLIER)
+        store = tmp_path / f"{stores} {pages}"
+        write(dataclasses.replace(run, started=hours_ago(1).isoformat()), store)
+        assert bool(search(store, new_run(machine), needed)) == is_used
+
+
 def test_the_newest_run_is_used_and_an_unreliable_one_is_not(tmp_path: Path) -> None:
     machine = on("kvm-xeon-2cpu")
     write(peak_run(machine, hours_ago(5), "20261122-160000-000-0000"), tmp_path)
