@@ -21,7 +21,7 @@ from octant.store import Store, StoredRun
 from octant.store.run_request import start_line
 from octant.workloads import workloads
 
-MACHINES = ("kvm-xeon-2cpu", "altra-1s", "xeon-2s-smt2-snc4")
+MACHINES = ("kvm-xeon-2cpu", "laptop-6p8e", "container-4of32")
 NOW = datetime.datetime(2026, 11, 22, 21, 45, 30, tzinfo=datetime.UTC)
 PEAK = next(one for one in workloads()["node/peakflops"].provides if one.name == "fma double")
 NEEDED = NeededLimit(
@@ -85,7 +85,7 @@ def test_a_limit_of_a_comparable_run_is_found_and_kept_with_the_run(name: str, t
     assert (limit.run, limit.measured) == (EARLIER, hours_ago(2).isoformat())
 
     launch = Launch(GEMM)
-    cpu = max(machine.topology.allowed)
+    cpu = min(machine.topology.allowed)
     product = point(
         workload="node/gemm", launch=launch.key, knobs={"n": "256", "element": "double"},
         lanes=(lane(durations(100_000)),), counts={"flops": 8_000_000},
@@ -113,11 +113,19 @@ def test_a_limit_is_at_most_24_hours_old(hours: float, is_used: bool, tmp_path: 
 
 
 def test_the_oldest_launch_decides_the_age(tmp_path: Path) -> None:
-    """A run that began in time may have launches of another day after `octant resume`, and the reverse."""
+    """`octant resume` may have measured the last launches a day after the first."""
     machine = on("kvm-xeon-2cpu")
-    run = dataclasses.replace(peak_run(machine, hours_ago(25)), started=hours_ago(2).isoformat())
-    write(run, tmp_path)
-    assert search(tmp_path, new_run(machine)) == ()
+    for oldest, is_used in ((25, False), (5, True)):
+        runs = [peak_run(machine, hours_ago(hours)) for hours in (1, oldest)]
+        launches = [Launch(dataclasses.replace(NEEDED.request, repeats=2), repeat) for repeat in range(2)]
+        points = [
+            dataclasses.replace(run.points[0], launch=launch.key) for run, launch in zip(runs, launches, strict=True)
+        ]
+        both = stored(launches, points, on=machine, folder=Path("runs") / EARLIER)
+        store = tmp_path / str(oldest)
+        write(dataclasses.replace(both, started=hours_ago(2).isoformat()), store)
+        found = search(store, new_run(machine))
+        assert [one.measured for one in found] == [hours_ago(oldest).isoformat()] * is_used
 
 
 CHANGES: dict[str, dict[str, str]] = {
@@ -173,6 +181,28 @@ def test_another_placement_or_number_of_threads_has_another_limit(tmp_path: Path
     for shape, knobs in ((Shape(2), {}), (Shape(1, "1x1"), {}), (Shape(), {"threads": "2"})):
         request = dataclasses.replace(NEEDED.request, shape=shape, knobs={**NEEDED.request.knobs, **knobs})
         assert search(tmp_path, new_run(machine), dataclasses.replace(NEEDED, request=request)) == ()
+
+
+def test_a_run_that_did_not_measure_the_best_setting_is_no_limit(tmp_path: Path) -> None:
+    """Memory traffic of plain stores on base pages is no limit of streaming stores on huge pages."""
+    machine = on("kvm-xeon-2cpu")
+    provides = next(one for one in workloads()["node/stream"].provides if one.name == "memory traffic")
+    size = str(4 * machine.may_be_cached_bytes())
+    short = Request(Subject("node/stream"), {"store": "plain,streaming", "pages": "try-thp", "bytes": size})
+    needed = NeededLimit("memory traffic", "node/stream", provides, "bandwidth", short)
+    for stores, pages, is_used in (("plain", "base", False), ("plain", "thp", False), ("plain,streaming", "thp", True)):
+        launch = Launch(Request(Subject("node/stream"), {"store": stores, "pages": pages, "bytes": size}))
+        points = [
+            point(
+                workload="node/stream", launch=launch.key, knobs=cell, started=hours_ago(1).isoformat(),
+                lanes=(lane(durations(1000)),), counts={"bytes_read": 16_000, "bytes_written": 8_000},
+            )
+            for cell in launch.cells()
+        ]  # fmt: skip
+        run = stored([launch], points, on=machine, folder=Path("runs") / EARLIER)
+        store = tmp_path / f"{stores} {pages}"
+        write(dataclasses.replace(run, started=hours_ago(1).isoformat()), store)
+        assert bool(search(store, new_run(machine), needed)) == is_used
 
 
 def test_the_newest_run_is_used_and_an_unreliable_one_is_not(tmp_path: Path) -> None:

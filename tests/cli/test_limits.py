@@ -65,7 +65,7 @@ def test_a_request_without_limits_says_nothing(tmp_path: Path, capsys: pytest.Ca
 
 def test_a_failed_measurement_of_a_limit_does_not_change_the_exit_code() -> None:
     limit = Request(Subject("node/peakflops"), {}, show=Presentation("limit", table=False, purpose="limit"))
-    run = fake_run()
+    run = dataclasses.replace(fake_run(), who="run")
     for code in (Exit.CANNOT_RUN, Exit.NOT_SUPPORTED):
         failed = Failure("node/peakflops", Launch(limit).key, {}, 1, "out of memory", int(code))
         with_limit = dataclasses.replace(

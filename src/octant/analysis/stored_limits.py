@@ -15,9 +15,10 @@ from octant.analysis.figures import known_limits
 from octant.analysis.summary import provided_limits, summarise
 from octant.limit import StoredLimit, variant_name
 from octant.machine.system import VOLATILE
+from octant.runs.limit_requests import plain_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from octant.analysis.figures import Figure
     from octant.record import Point
@@ -82,7 +83,11 @@ class LimitSearch:
                 yield run
 
     def _of_run(self, run: StoredRun, needed: NeededLimit) -> tuple[StoredLimit, ...]:
-        """Return the best value of a run for each set of hardware threads; none if it has no usable one."""
+        """Return the best value of a run for each set of hardware threads.
+
+        None if it has no usable one, or not of every setting of the request that would measure the limit: plain stores
+        on base pages alone are no limit of streaming stores on huge pages.
+        """
         points = tuple(point for point in run.points if self._may_provide(run, point, needed))
         if not points:
             return ()
@@ -92,6 +97,8 @@ class LimitSearch:
             for figure, names in provided_limits(summary.every, summary.run.machine)
             if needed.name in names and self._is_fresh(figure)
         ]
+        if not _settings(needed.request.cells(), needed) <= _settings((one.knobs for one, _ in usable), needed):
+            return ()
         best = known_limits(usable, run.machine).by_name.get(needed.name, {})
         measured = min((_begun(figure) for figure, _ in usable), default=self._started)
         return tuple(
@@ -126,6 +133,11 @@ class LimitSearch:
     @property
     def _started(self) -> datetime:
         return datetime.fromisoformat(self.now.started)
+
+
+def _settings(cells: Iterable[Mapping[str, str]], needed: NeededLimit) -> set[tuple[str, ...]]:
+    """Return the values of the knobs that are stated with a limit, of each cell."""
+    return {tuple(plain_value(cell.get(name, "")) for name in needed.provides.setting) for cell in cells}
 
 
 def _begun(figure: Figure) -> datetime:

@@ -110,10 +110,10 @@ def _announce(needed: Sequence[NeededLimit], stored: Sequence[StoredLimit], meas
 
 
 def warn_of_unreliable_limits(figures: Sequence[Figure]) -> None:
-    """Print which limits that were measured with a run are too unreliable to be used."""
+    """Print why a limit that was measured with a run is not used."""
     from octant.report.claims import short_caveat
 
-    for one in figures:
-        if one.show.purpose == "limit" and one.invalid:
-            why = short_caveat(one.caveats)
-            typer.echo(f"octant: no share of a limit (its measurement is not reliable: {why}); measure again", err=True)
+    reasons = [short_caveat(one.caveats) for one in figures if one.show.purpose == "limit" and one.invalid]
+    if reasons:
+        why = f"its measurement is not reliable: {reasons[0]}"
+        typer.echo(f"octant: no share of a limit ({why}); measure again", err=True)

@@ -177,12 +177,13 @@ def _is_covered(needed: NeededLimit, request: Request) -> bool:
     if needed.provider != request.subject.workload:
         return False
     defaults = default_knobs(request.subject.workload)
-    own = [{name: _plain(value) for name, value in {**defaults, **cell}.items()} for cell in request.cells()]
+    own = [{name: plain_value(value) for name, value in {**defaults, **cell}.items()} for cell in request.cells()]
     return all(
-        any(all(have.get(name) == _plain(value) for name, value in cell.items()) for have in own)
+        any(all(have.get(name) == plain_value(value) for name, value in cell.items()) for have in own)
         for cell in needed.request.cells()
     )
 
 
-def _plain(value: str) -> str:
+def plain_value(value: str) -> str:
+    """Return a knob's value in comparable spelling; pages that the system may refuse are those that it grants."""
     return comparable(_GRANTED.get(value, value))
