@@ -15,6 +15,7 @@ from octant.analysis.lost import (
     oversubscription,
     slowed_by_loss,
     sustained_share,
+    worst_oversubscription,
 )
 from octant.limit import Limit
 from octant.metric import Metric, per, rate, seconds, share
@@ -141,6 +142,15 @@ def test_oversubscription_is_of_the_host_with_most_threads_for_its_hardware_thre
     assert found.text == "4 threads on 2 hardware threads: oversubscribed"
     assert oversubscription(replace(two, groups=((0,), (2,)))) is None, "rank 1 is idle"
     assert oversubscription(replace(two, share_cores=False)) is None
+
+
+def test_ranks_that_share_a_hardware_thread_are_oversubscribed_although_others_are_free() -> None:
+    """Two ranks are bound to hardware thread 0, a third may use four: three threads for four hardware threads."""
+    given = tuple(RankResources("a", (), (mask,)) for mask in ((0,), (0,), (0, 1, 2, 3)))
+    shared = point(ranks=3, given=given, share_cores=True)
+    assert oversubscription(shared) == (2, 1)
+    assert worst_oversubscription([point(), shared, crowd(((0, 1),) * 3, ("a",))]) == (2, 1)
+    assert worst_oversubscription([point()]) is None
 
 
 def test_what_threads_of_a_launch_take_from_each_other_is_not_blamed_on_others() -> None:

@@ -12,19 +12,21 @@ import pytest
 from fake_run import machine
 from octant.advice.findings import findings
 from octant.analysis.causes import causes_of_run
-from octant.analysis.lost import lost_time_of, queue_bound
+from octant.analysis.lost import caveats_about_lost, lost_time_of, queue_bound
 from octant.analysis.mismatches import mismatches
 from octant.analysis.names import short_name
 from octant.analysis.occupancy import most_occupied
 from octant.analysis.program import CORES_USED, IMBALANCE, UTILISATION
 from octant.analysis.summary import Summary, summarise
+from octant.metric import Metric, per
 from octant.placement import RankPlacement
 from octant.program import ProgramValue
-from octant.record import Point
+from octant.record import THREADS_OF_PROCESS, Point
 from octant.report.charts.pictures import pictures
 from octant.report.export import tidy
 from octant.stats import Grade
 from program_run import RankSeen, Seen, launches, program_summary, request_of, stored_program
+from sketches import sketch_of
 
 VALUES = (ProgramValue("rate", "flop/s", "higher", pattern="(.*)"), ProgramValue("error", better="lower", path="e"))
 
@@ -173,6 +175,20 @@ def test_a_quota_of_a_program_with_many_threads_is_a_share_of_all_their_time(tmp
     lost = lost_time_of(one_point(tmp_path, Seen(ranks=[four])))
     assert lost is not None
     assert lost.share == pytest.approx(0.5)
+
+
+def test_the_own_threads_of_a_program_are_no_other_work(tmp_path: Path) -> None:
+    """Four busy threads of one process on two hardware threads; two busy threads leave others as the cause."""
+
+    def text(number: int) -> str:
+        rank = RankSeen(user=0.2, system=0.0, cpus=(0, 1) * (number // 2), masks=((0, 1),) * number)
+        one = one_point(tmp_path / str(number), Seen(ranks=[rank], pressure=0.95, preemptions=50))
+        one = replace(one, notes={**one.notes, THREADS_OF_PROCESS: str(number)})
+        (found,) = caveats_about_lost(one, Metric("wall time", "s", "lower", per("runs")), 1.0, sketch_of([1000]))
+        return found.text
+
+    assert text(4).endswith(" may have been lost to oversubscription (4 threads on 2 hardware threads)")
+    assert text(2).endswith(" may have been lost to other work on the same CPUs")
 
 
 def test_what_a_program_may_have_lost_on_the_run_queue_is_no_reason_to_leave_it_out(tmp_path: Path) -> None:

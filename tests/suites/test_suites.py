@@ -208,7 +208,7 @@ def test_every_figure_that_a_tile_names_is_asked(name: str) -> None:
     """Its title, and knobs whose values the request sweeps or sets; knobs at their defaults are the kernel's."""
     suite = suites.load(name)
     asked = suites.requests(suite, machine())
-    assert len(suite.tiles) == 6
+    assert len(suite.tiles) == (1 if name == "noise" else 6)
     for one in suites.first_screen(suite, machine()).tiles:
         for figure in one.figures:
             fitting = [request for request in asked if request.show.title == figure.title]
@@ -227,3 +227,20 @@ def test_unrequested_workloads_are_not_reported_as_missing() -> None:
         return next(one for one in suites.first_screen(suite, machine(), only).tiles if one.name == "Messages").missing
 
     assert (missing(), missing("p2p"), missing("stream")) == ("no MPI library", "no MPI library", "")
+
+
+def test_the_noise_test_is_the_same_request_in_every_suite() -> None:
+    """One thread on each hardware thread, also where cores have several; a machine of one core has it, too."""
+    for on, threads in ((machine(cores=4, smt=2), "8"), (machine(cores=1), "1")):
+        found = {name: suites.requests(suites.load(name), on)[-1] for name in suites.names()}
+        assert {request.key for request in found.values()} == {found["noise"].key}
+        assert dict(found["noise"].knobs) == {"threads": threads}
+
+
+def test_a_suite_includes_only_suites_of_octant(tmp_path: Path) -> None:
+    text = 'title = "x"\ninclude = ["noise"]\n[[requests]]\nworkload = "stream"\ntitle = "mine"\n'
+    assert [one.title for one in suites.load(write(tmp_path, text)).requests] == [
+        "mine", suites.load("noise").requests[0].title,
+    ]  # fmt: skip
+    with pytest.raises(Refusal, match="there is no suite 'nois'"):
+        suites.load(write(tmp_path, text.replace("noise", "nois")))

@@ -33,7 +33,7 @@ def doctor(
         ),
     ] = None,
 ) -> None:
-    """Show what disturbs measurements or reduces performance, and whether this machine is fit for benchmarking.
+    """Show what disturbs measurements, and whether this machine is fit.
 
     Each entry has its evidence and the command that fixes it. A noise test of at most ten seconds on all usable
     hardware threads measures lost time, stolen time, the clock and other load. Exit code 0: the machine is fit, or fit
