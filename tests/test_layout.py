@@ -379,7 +379,7 @@ def test_files_of_others_are_read_through_untrusted_alone() -> None:
         "analysis/appendix/__init__.py",
         "benchmarks/messages/patterns.py", "benchmarks/table.py", "foreign/_imb_head.py", "foreign/_names.py",
         "network/ibnet.py", "renamed.py",
-        "report/tables/workloads.py", "report/export/tidy.py", "report/study/page.py",
+        "report/tables/workloads.py", "report/export/tidy.py", "report/export/knob_columns.py", "report/study/page.py",
         "study/file.py", "suites/__init__.py",
         "launch/execute.py", "launch/leftovers.py", "launch/link.py", "launch/pages.py",
         "launch/processes.py", "launch/submit.py", "launch/watch.py",

@@ -55,7 +55,7 @@ class BenchmarkRow:
     def as_data(self) -> dict[str, object]:
         """Fields for JSON; the grade of a figure is in the report."""
         fields = {**asdict(self), "caveats": [one.text for one in self.caveats]}
-        return {name: value for name, value in fields.items() if name != "invalid"}
+        return {name: value for name, value in fields.items() if name != "invalid" and (value or name != "unmet_rule")}
 
     @property
     def published(self) -> float | None:

@@ -36,7 +36,7 @@ def unmet_rule(machine: Machine, benchmark: Benchmark, test: BenchmarkTest, cell
     for knob, value in test.knobs.items():
         prescribed, size = getattr(ruled, size_name(value) or "label", ""), comparable(cell.knobs.get(knob, ""))
         if isinstance(prescribed, int) and size.isdecimal() and int(size) < prescribed:
-            return f"{knob} is smaller than {benchmark.short_name} prescribes for this machine ({prescribed})"
+            return f"sizes below those that {benchmark.short_name} prescribes for this memory ({ruled.label})"
     return ""
 
 

@@ -6,13 +6,16 @@ import getpass
 import re
 import socket
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pyarrow import parquet
 from typer.testing import CliRunner
 
 from fake_run import fake_run, machine, write_run
+from foreign_outputs import FOLDER
 from octant.cli import application
 from octant.record import Failure, KeptFile
 from octant.report.export import sharing
@@ -51,8 +54,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
     return write_run(whole, tmp_path / "store")
 
 
-def unpacked(page: str) -> str:
-    """The page with everything in it that is deflated."""
+def unpacked(page: str, least: int = 20) -> str:
+    """The page with everything in it that is deflated, which are more than `least` parts."""
     packed = re.findall(r"[A-Za-z0-9+/]{200,}={0,2}", page)
     texts = []
     for text in packed:
@@ -60,7 +63,7 @@ def unpacked(page: str) -> str:
             texts.append(zlib.decompress(base64.b64decode(text)).decode())
         except (ValueError, zlib.error):
             continue
-    assert len(texts) > 20, "the document, the drawings, the samples and further rows are packed"
+    assert len(texts) > least, "the document, the drawings, the samples and further rows are packed"
     return "\n".join([page, *texts])
 
 
@@ -126,3 +129,64 @@ def test_what_is_no_name_and_no_path_stays(run: StoredRun) -> None:
     assert clean("in /sys/fs/cgroup/user.slice/user-1000.slice/job_77/cpu.max") == "in (path)"
     assert clean("/sys/fs/resctrl") == "/sys/fs/resctrl"
     assert clean(f"{USER}s") == f"{USER}s", "a longer word is another"
+
+
+def shared(run: str, folder: Path, *commands: list[str]) -> str:
+    """Return all that commands with --share print and write into `out`; without the folder of the store."""
+    (out := folder / "out").mkdir()
+    texts = []
+    with contextlib.chdir(out):
+        for words in commands:
+            done = CliRunner().invoke(
+                application(), [words[0], run, *words[1:], "--share", "--store", str(folder / "store")]
+            )
+            assert done.exit_code == 0, done.exception
+            texts.append(done.output)
+    for file in sorted(out.rglob("*.*")):
+        if file.suffix == ".parquet":
+            texts.append(str(parquet.read_table(file).to_pylist()))
+        else:
+            text = file.read_text(encoding="utf-8")
+            texts.append(unpacked(text, least=1) if file.suffix == ".html" else text)
+    return "\n".join(texts)
+
+
+def assert_without(text: str, secrets: Iterable[str]) -> None:
+    for secret in secrets:
+        place = text.find(secret)
+        assert place < 0, text[max(0, place - 100) : place + 100]
+
+
+def test_parquet_for_others_names_neither(run: StoredRun, tmp_path: Path) -> None:
+    """The other formats are those of `test_shared_rows_and_figures_say_neither`."""
+    text = shared(run.id, tmp_path, ["export", "--to", "parquet", "-o", "a.parquet"])
+    assert "'width'" in text
+    assert_without(text, (*SECRETS, str(tmp_path)))
+
+
+def test_no_output_for_others_names_the_file_or_the_machine_of_an_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(getpass, "getuser", lambda: USER)
+    monkeypatch.setattr(socket, "gethostname", lambda: OTHER)
+    (home := tmp_path / "home" / USER).mkdir(parents=True)
+    file = home / "imb.txt"
+    noise = f"# written by {USER} on {HOST} in /home/{USER}/bench"
+    file.write_text(f"{(FOLDER / 'imb-2021.11-mpi1.txt').read_text(encoding='utf-8')}{noise}\n", encoding="utf-8")
+    store = tmp_path / "store"
+    words = ["import", "imb", str(file), "--machine", HOST, "--store", str(store)]
+    done = CliRunner().invoke(application(), words)
+    assert done.exit_code == 0, done.exception
+    assert HOST in done.output
+    text = shared(
+        "last",
+        tmp_path,
+        ["report", "-o", "page.html", "--pictures", "--svg", "svg"],
+        ["report", "--json"],
+        ["export"],
+        ["export", "--results"],
+        ["export", "--to", "mpi"],
+    )
+    assert "imported results of IMB 2021.11" in text
+    assert "</svg>" in text
+    assert_without(text, (HOST, HOST.partition(".")[0], USER, "/home", str(tmp_path)))

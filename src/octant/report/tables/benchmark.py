@@ -110,7 +110,9 @@ def _unmet_rules(rows: Sequence[BenchmarkRow]) -> dict[str, list[str]]:
 
 def unmet_lines(rows: Sequence[BenchmarkRow]) -> list[str]:
     """Return a line for each run rule that is not met, with its keys."""
-    return [f"Run rule not met: {text}: {', '.join(dict.fromkeys(keys))}" for text, keys in _unmet_rules(rows).items()]
+    return [
+        f"Run rule not met by {', '.join(dict.fromkeys(keys))}: {text}" for text, keys in _unmet_rules(rows).items()
+    ]
 
 
 def _shown(summary: Summary, benchmark: Benchmark) -> tuple[BenchmarkRow, ...]:
