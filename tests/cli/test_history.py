@@ -110,8 +110,8 @@ def test_other_machines_are_named_and_never_joined(stepped: Path, monkeypatch: p
 
 
 def test_ambiguous_figures_are_listed_with_the_words_to_type(tmp_path: Path) -> None:
-    for kernel in ("triad", "copy"):
-        write_triad(tmp_path, values_of(30e9), night(0), knobs={"kernel": kernel, "bytes": "1GiB"}, label=kernel)
+    for n, kernel in enumerate(("triad", "copy")):
+        write_triad(tmp_path, values_of(30e9), night(n), knobs={"kernel": kernel, "bytes": "1GiB"}, label=kernel)
     error = refusal(tmp_path, "stream")
     assert error.code == Exit.WRONG_WORD
     assert {line.strip() for line in str(error).splitlines()[1:]} == {
