@@ -136,7 +136,8 @@ class Rates:
 
     def __call__(self, workload: str, launch: str, cell: Mapping[str, str]) -> Point:
         lanes = (lane([round(1e9 * BYTES / next(self.rates))] * 5),)
-        return point(workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts={"bytes_read": BYTES})
+        now, counts = datetime.datetime.now(datetime.UTC).isoformat(), {"bytes_read": BYTES}
+        return point(workload=workload, launch=launch, knobs=dict(cell), lanes=lanes, counts=counts, started=now)
 
 
 @pytest.mark.parametrize(("rate", "verdict"), [(27.9e9, "Step on"), (30e9, "No step was detected")])
