@@ -200,10 +200,11 @@ def _split_by_amounts(series: SeriesOfPoints) -> list[SeriesOfPoints]:
 
 def _tiles(run: StoredRun, request: Request, point: Point) -> Iterator[tuple[str, str]]:
     """Yield the tiles of the first screen that show this cell, with their metric."""
+    label = request.show.title
     for tile in run.screen.tiles:
         for named in tile.figures:
             knobs = ((comparable(point.knobs.get(name, "")), comparable(value)) for name, value in named.knobs.items())
-            if named.title == request.show.title and all(own == wanted for own, wanted in knobs):
+            if label == named.title and all(own == wanted for own, wanted in knobs):
                 yield tile.name, named.metric
 
 
