@@ -56,12 +56,12 @@ STARTING = re.compile(
 )
 """What needs kernels, a launcher or an MPI library."""
 
-MEASURED = re.compile(r"octant (doctor|machine|export|report|study report stream|model calibrate bgp --run)")
+MEASURED = re.compile(r"octant (doctor|history|machine|export|report|study report stream|model calibrate bgp --run)")
 """What prints something else on another machine."""
 
 ELSEWHERE = (
     "bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last", "resume last -- ./app", "resume last --from",
-    "profile report", "profile:last",
+    "profile report", "profile:last", "octant history",
 )  # fmt: skip
 """What only the run or the tree has that the documentation speaks of."""
 

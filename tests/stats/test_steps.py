@@ -175,3 +175,23 @@ def test_at_most_five_percent_of_quiet_histories_report_a_step(between: float) -
         rows = draw.normal(0, between, (30, 1)) + draw.normal(0, 0.01, (30, 6))
         alarms += bool(find_steps(Session(float(np.median(row)), tuple(row)) for row in rows).steps)
     assert alarms <= histories * LEVEL + 2 * math.sqrt(histories * LEVEL)
+
+
+def test_the_levels_of_all_decisions_sum_to_five_percent() -> None:
+    found = find_steps(sessions((0.0, 12), (-0.05, 12), (0.0, 12), seed=4))
+    decisions = sorted([*found.rejected, *(one.confirmed for one in found.steps)])
+    for one in found.steps:
+        number = decisions.index(one.confirmed) + 1
+        assert one.level == pytest.approx(LEVEL / (number * (number + 1)))
+
+
+@pytest.mark.parametrize("fresh", [(-0.05,) * 4 + (0.0,) * 3, (-0.021,) * 12])
+def test_both_tests_of_a_decision_must_agree(fresh: tuple[float, ...]) -> None:
+    replay = Replay()
+    for n in range(16):
+        spread = 0.02 if fresh[-1] else 0.002
+        value = -0.05 - 1e-5 * n if n >= 12 else spread * (-1) ** n + 1e-5 * n
+        replay.add(Session(value, (value,) * (6 if n < 12 else 2)))
+    assert replay.suspected == "slower"
+    replay.add(Session(float(np.median(fresh)), fresh))
+    assert replay.result().rejected == (16,)

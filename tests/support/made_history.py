@@ -31,8 +31,7 @@ def values_of(rate: float, launches: int = 6, spread: float = 0.01, seed: int = 
     return [float(rate * np.exp(one)) for one in noise]
 
 
-def write_triad(
-    store: Path,
+def triad_run(
     values: Sequence[float],
     begun: datetime.datetime,
     on: Machine | None = None,
@@ -42,7 +41,7 @@ def write_triad(
     counted: int = BYTES,
     **asked: Any,
 ) -> StoredRun:
-    """A run of `node/stream` with these rates of its launches, in B/s.
+    """A run of `node/stream`, which is in no store, with these rates of its launches, in B/s.
 
     Args:
         label: title of the request.
@@ -69,6 +68,10 @@ def write_triad(
     question = RunRequest(
         started=begun.isoformat(), machine=on, environment={}, requests=(request,), order=order, **described
     )
-    name = f"{begun:%Y%m%d-%H%M%S}-000-{len(list(store.glob('runs/*'))):016x}"
-    run = StoredRun(**vars(question), id=name, folder=Path("runs") / name, points=tuple(points))
-    return write_run(run, store)
+    folder = Path("runs") / f"{begun:%Y%m%d-%H%M%S}-000-0000000000000000"
+    return StoredRun(**vars(question), id=folder.name, folder=folder, points=tuple(points))
+
+
+def write_triad(store: Path, values: Sequence[float], begun: datetime.datetime, **changes: Any) -> StoredRun:
+    """The same run in a store."""
+    return write_run(triad_run(values, begun, **changes), store)

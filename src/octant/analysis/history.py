@@ -7,6 +7,7 @@ changed definition of the figure begins another history. Runs of other processor
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -199,10 +200,11 @@ def _split_by_amounts(series: SeriesOfPoints) -> list[SeriesOfPoints]:
 
 def _tiles(run: StoredRun, request: Request, point: Point) -> Iterator[tuple[str, str]]:
     """Yield the tiles of the first screen that show this cell, with their metric."""
+    label = request.show.title
     for tile in run.screen.tiles:
         for named in tile.figures:
             knobs = ((comparable(point.knobs.get(name, "")), comparable(value)) for name, value in named.knobs.items())
-            if named.title == request.show.title and all(own == wanted for own, wanted in knobs):
+            if label == named.title and all(own == wanted for own, wanted in knobs):
                 yield tile.name, named.metric
 
 
@@ -280,7 +282,7 @@ def _sessions(rows: Iterable[HistoryRow], is_logarithmic: bool) -> Iterator[Sess
 
 
 def words_of(series: SeriesOfPoints, every: Sequence[SeriesOfPoints], metric: str = "") -> str:
-    """Return the words that select this series and no other one: the workload, then as few knobs as possible."""
+    """Return the words that select this series and no other one: the workload, then few knobs; quoted for a shell."""
     rivals = [one for one in every if one is not series and one.leaf == series.leaf]
     words = [series.leaf]
     own = series.attributes
@@ -293,4 +295,4 @@ def words_of(series: SeriesOfPoints, every: Sequence[SeriesOfPoints], metric: st
         words.append(f"{name}={own[name]}")
         rivals = [one for one in rivals if one.attributes.get(name, "") == own[name]]
     shown = metric and metric != series.workload.metrics[0].name
-    return " ".join([*words, *([f"metric={metric}"] if shown else [])])
+    return shlex.join([*words, *([f"metric={metric}"] if shown else [])])

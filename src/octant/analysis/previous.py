@@ -79,7 +79,8 @@ def previous_run(last: StoredRun, others: Iterable[StoredRun], defaults: Default
         others: the other runs of the machine, newest first.
         defaults: defaults of the knobs of a workload.
     """
-    kind, known = kind_of(last), list[tuple[int, StoredRun]]()
+    kind = kind_of(last)
+    known: list[tuple[int, StoredRun]] = []
     wanted = common_figures(last, last, defaults)
     for run in islice((one for one in others if one.id < last.id), MAX_READ):
         if are_interleaved(last, run):

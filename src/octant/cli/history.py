@@ -52,7 +52,9 @@ def history(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show a figure over the runs of a machine, what changed between them, and whether it has a step.
+    """Show a figure over the runs of a machine, and report steps.
+
+    What changed between two runs is printed with the later one.
 
     --since and --last select the rows that are shown; the verdict always uses all runs.
     """

@@ -71,7 +71,7 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelChange:
     """A confirmed step."""
 
     first: int  # index of the first session of the new level
@@ -95,7 +95,7 @@ class Suspicion:
 class StepSearch:
     """Steps in a history, and what limits the claim about them."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LevelChange, ...] = ()
     suspicion: Suspicion | None = None
     rejected: tuple[int, ...] = ()  # indices of sessions that refuted a suspicion
     sessions: int = 0
@@ -163,7 +163,7 @@ class Replay:
     """A history, replayed session by session as it was when each session was the newest."""
 
     sessions: list[Session] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[LevelChange] = field(default_factory=list)
     rejected: list[int] = field(default_factory=list)  # indices of sessions that refuted a suspicion
     _level: _Level = field(default_factory=lambda: _Level(0))
 
@@ -221,7 +221,7 @@ def _correlation(within: Sequence[float]) -> float:
     return neighbour_correlation(np.asarray([*within])) if any(within) else 0.0
 
 
-def _confirm(sessions: Sequence[Session], level: _Level, place: int, number: int) -> Step | None:
+def _confirm(sessions: Sequence[Session], level: _Level, place: int, number: int) -> LevelChange | None:
     """Return the step if the launches of a fresh session confirm it.
 
     Args:
@@ -238,7 +238,7 @@ def _confirm(sessions: Sequence[Session], level: _Level, place: int, number: int
     as_large = sum(value >= sign * fresh.value for value in values[:at])
     if p > alpha or beyond > alpha / (SELECTED * number) or as_large > alpha * at or level.suspected is None:
         return None
-    return Step(level.start + at, place, level.suspected, p, alpha, Shift(None, 0.0, None))
+    return LevelChange(level.start + at, place, level.suspected, p, alpha, Shift(None, 0.0, None))
 
 
 def change_point(values: Sequence[float]) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octant.analysis.conditions import Difference
-    from octant.stats.steps import Shift, Step, Suspicion
+    from octant.stats.steps import LevelChange, Shift, Suspicion
 
 MAX_CHANGES = 3
 """Changed conditions that are printed in one row or sentence; the others are counted."""
@@ -97,7 +97,7 @@ def _size(history: FigureHistory, end: float, is_slower: bool) -> str:
     return f"{'−' * (change < 0)}{percent(abs(change))}"
 
 
-def changed_at(history: FigureHistory, step: Step | Suspicion) -> list[str]:
+def changed_at(history: FigureHistory, step: LevelChange | Suspicion) -> list[str]:
     """Return what changed between the last session before a step and the first one after it."""
     first = history.sessions[step.first]
     before = history.sessions[step.first - 1] if step.first else None
