@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,12 @@ def each_cable(supernodes: int, policy: str) -> str:
     return f"{len(failure_sweep(machine, make(machine, 'randomaccess'), 'D', policy).links)} cables"
 
 
+def example_cables(link_class: str, policy: str) -> str:
+    machine = load("dragonfly-example")
+    found = failure_sweep(machine, make(machine, "uniform"), link_class, policy)
+    return f"{len(found.links)} cables, {found.worst_per_s / found.base_per_s:.1%} of the rate after the worst"
+
+
 def packets() -> str:
     machine = load("power775").at_size(24)
     solve(machine, make(machine, "randomaccess"), "packets", SolverSettings(packets=2000))
@@ -133,6 +140,12 @@ CASES: tuple[tuple[str, float | None, Callable[[], str]], ...] = (
     ("N-1, 512 supernodes, spread", 10.0, lambda: each_cable(512, "spread")),
     ("N-1, 512 supernodes, recompute", 10.0, lambda: each_cable(512, "recompute")),
     ("N-1, 200 supernodes, recompute", 10.0, lambda: each_cable(200, "recompute")),
+    ("N-1, 512 supernodes, detour", 60.0, lambda: each_cable(512, "detour")),
+    *(
+        (f"N-1, 528 global cables of a dragonfly, {policy}", 10.0, partial(example_cables, "global", policy))
+        for policy in ("stall", "spread", "detour", "recompute")
+    ),
+    ("N-1, 924 local cables of a dragonfly, detour", 10.0, partial(example_cables, "group", "detour")),
     ("packet simulation, 24 supernodes", None, packets),
     ("allreduce of 1 GiB, 1,024 ranks, dragonfly", 2.0, lambda: collective(1024, load("dragonfly-example"))),
     ("allreduce of 1 GiB, 16,384 ranks, torus 32×32×16", 10.0, lambda: collective(16384, torus(32, 32, 16))),

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from networks import flows, network, uniform
-from octant.network import NetworkFile, load, solve
-from octant.network.failures import cables, failure_sweep
+from octant.network import NetworkFile, load, make, solve
+from octant.network.failures import cables, failure_sweep, random_by_default, sweep_by_default
 from octant.network.solve import engine
 
 Parts = list[tuple[tuple[int, ...], Fraction]]
@@ -388,3 +388,31 @@ def test_the_sweep_gives_what_a_new_solution_gives(
             lost.append(sum(not joined for joined in connections(machine, down, pairs)))
         assert sweep.disconnected_pairs == max(lost)
         assert sweep.stalling == sum(count > 0 for count in lost)
+
+
+def test_the_default_policy_detours_only_where_the_policy_of_the_network_stops_traffic() -> None:
+    shape: dict[str, Any] = {"groups": 4, "routers": 3, "nodes_per_router": 1, "global_links": 1}
+    machine = network("dragonfly", **shape)
+    found = sweep_by_default(machine, uniform(machine), "global")
+    assert (found.policy, found.replaced_policy, found.stalling) == ("detour", "stall", 0)
+    assert found.base_per_s == solve(machine, uniform(machine)).rate_per_s
+    assert list(found.quantiles_per_s) == ["minimum", "lower quartile", "median", "upper quartile", "maximum"]
+    assert 0 < found.worst_per_s == found.quantiles_per_s["minimum"] <= found.base_per_s
+    drawn = random_by_default(machine, uniform(machine), "global", 1, 6)
+    assert (drawn.policy, drawn.replaced_policy, drawn.cut_off) == ("detour", "stall", 0)
+    parallel = network("dragonfly", policy="spread", **{**shape, "global_links": 2})
+    kept = sweep_by_default(parallel, uniform(parallel), "global")
+    assert (kept.policy, kept.replaced_policy, kept.stalling) == ("spread", "", 0)
+    assert random_by_default(parallel, uniform(parallel), "global", 1, 6).policy == "spread"
+    lanes = sweep_by_default(machine, uniform(machine), "global", left=0.5)
+    assert (lanes.policy, lanes.replaced_policy) == ("stall", "")
+
+
+def test_a_global_cable_of_the_example_costs_a_few_percent_and_a_node_without_a_cable_is_counted() -> None:
+    fly = load("dragonfly-example")
+    found = sweep_by_default(fly, make(fly, "uniform"), "global")
+    assert len(found.links) == 528
+    assert all(0.96 < rate / found.base_per_s < 0.98 for rate in found.quantiles_per_s.values())
+    tree = network("fat-tree", down=(2, 2), up=(2,))
+    ports = sweep_by_default(tree, uniform(tree), "port")
+    assert (ports.stalling, ports.disconnected_pairs, ports.pairs, ports.quantiles_per_s) == (4, 6, 12, {})

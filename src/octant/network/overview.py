@@ -11,15 +11,16 @@ from octant.network.jobs import job_nodes
 from octant.network.loads import LoadMap, load_map
 from octant.network.scale import ScalingCurve, scale
 from octant.network.topologies import FatTree, Torus
-from octant.network.traffic import NAMES, make
+from octant.network.traffic import NAMES, TrafficPattern, make
 
 POLICIES = ("twin", "spread", "detour", "recompute")
 MAX_CABLES = 10_000
 MAX_NODES = 4096  # of a load map on a page, which contains every link
 MAX_LOADED = 65_536  # of a load map that is only summarised or plotted
-MAX_RECOMPUTED = 2_500  # cables; each failure needs new routes of pairs
+MAX_RECOMPUTED = 2_500  # cables; each failure needs new routes
+MAX_DETOURED = 10_000_000  # pairs of nodes × cables, if `detour` lists the pairs
 _SWEPT = 6
-_BY_PAIR = ("detour", "recompute")
+_WITH_SUMS = ("direct", "minimal")  # routings for which `detour` does not list the pairs of uniform traffic
 
 
 @dataclass(frozen=True)
@@ -106,18 +107,28 @@ def _failures(network: NetworkFile, traffic: str, at: list[int], tick: Callable[
     wanted = swept[:: max(1, -(-len(swept) // _SWEPT))]
     for size in dict.fromkeys([*wanted, *swept[-1:]]):
         for policy in POLICIES:
-            if policy in _BY_PAIR and len(cables(network.at_size(size), kind)) > MAX_RECOMPUTED:
+            sized = network.at_size(size)
+            pattern = make(sized, traffic)
+            if _is_too_costly(sized, pattern, kind, policy):
                 continue
             tick(f"computing single failures at {size} ({policy})")
-            sized = network.at_size(size)
             try:
-                found = failure_sweep(sized, make(sized, traffic), kind, policy)
+                found = failure_sweep(sized, pattern, kind, policy)
             except Refusal:  # this network does not support the policy
                 continue
             left = found.worst_per_s / found.base_per_s
             quantiles = {name: rate / found.base_per_s for name, rate in found.quantiles_per_s.items()}
             harmless, disconnecting = (count / len(found.links) for count in (found.harmless, found.stalling))
             yield WorstFailure(size, kind, policy, left, found.worst_link, harmless, quantiles, disconnecting)
+
+
+def _is_too_costly(network: NetworkFile, pattern: TrafficPattern, kind: str, policy: str) -> bool:
+    """Return whether the failures of a page would take minutes with this policy."""
+    count = len(cables(network, kind))
+    if policy == "detour" and not (pattern.flows is None and network.routing.name in _WITH_SUMS):
+        pairs = len(pattern.active) ** 2 if pattern.flows is None else len(pattern.flows)
+        return pairs * count > MAX_DETOURED
+    return policy == "recompute" and count > MAX_RECOMPUTED
 
 
 def _cables(network: NetworkFile, kind: str, size: int) -> bool:
