@@ -78,7 +78,6 @@ _OF_COMMANDS = {
     ),
     "runs": (
         Example("octant runs", "list the runs in ./octant-store, oldest first"),
-        Example("octant runs hpl", "list those that contain this word"),
         Example("octant runs --store ~/measured", "list the runs of another store"),
     ),
     "workloads": (

@@ -149,7 +149,7 @@ def aliases() -> dict[str, list[Alias]]:
 
 
 def find_alias(name: str) -> Alias | None:
-    """Return the workload and the knobs of an alias; `None` if the name is none, or is that of a workload.
+    """Return the workload and the knobs of an alias; `None` if the name is none, or a current or former name.
 
     Raises:
         LookupError: several workloads have this alias.
@@ -157,7 +157,8 @@ def find_alias(name: str) -> Alias | None:
     found = aliases().get(name.lower(), [])
     if len(found) > 1:
         raise LookupError(f"several workloads are called {name!r}; try {' or '.join(map(str, found))}")
-    return found[0] if found and not called(name, [*workloads(), *entries().broken]) else None
+    known = [*workloads(), *entries().broken]
+    return found[0] if found and not called(name, known) and not renamed.find_workload(name, known) else None
 
 
 def called(name: str, known: Iterable[str]) -> list[str]:
