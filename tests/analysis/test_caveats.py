@@ -36,7 +36,7 @@ def test_a_clean_point_has_none() -> None:
         ({"results": (Result("sum", 2.0, "1", 1.0),)}, "wrong result", "the result is wrong: verification failed"),
         ({"build": {"faults_compiled": True}}, "fault-injection build",
          "the kernel is a fault-injection build; measure with a release build"),
-        ({"share_cores": True}, "oversubscription", "there are more threads than hardware threads"),
+        ({"share_cores": True}, "oversubscription", "oversubscribed (more threads than hardware threads)"),
         ({"notes": {"rounded": "bytes to 4 KiB"}}, "rounded sizes", "sizes were rounded: bytes to 4 KiB"),
         (
             {"notes": {"memory_copy": "read from the page cache"}},

@@ -196,7 +196,7 @@ DISPUTED: list[tuple[Callable[[Series], Series], dict[str, Any], str]] = [
         {},
         "limited: 10 % of the samples were preempted; a sample takes 4 ms, longer than a time slice",
     ),
-    (lambda x: x, {"share_cores": True}, "limited: there are more threads than hardware threads"),
+    (lambda x: x, {"share_cores": True}, "limited: oversubscribed (more threads than hardware threads)"),
     (lambda x: x, {"noise": {"during": STOLEN}}, "limited: the hypervisor took up to 20 % of the CPU time"),
     (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 0.03}}}, "note: the hypervisor took up to 3 %"),
     (lambda x: x, {"noise": {"during": {**STOLEN, "node_steal_s": 9}}}, "limited: the hypervisor took up to 50 %"),

@@ -193,7 +193,7 @@ def test_what_a_record_says_against_itself_is_a_doubt(where: Store, tmp_path: Pa
             lines = (fake_study.line(launch, knobs, 10e9, share_cores=True) for knobs in launch.cells())
             records.writelines(f"{line}\n" for line in lines)
     found = fake_study.outcome_of(where.read(begun.id))
-    assert "caveats: there are more threads than hardware threads" in found.verdicts[0].why
+    assert "caveats: oversubscribed (more threads than hardware threads)" in found.verdicts[0].why
 
 
 def test_a_launch_that_was_recorded_twice_is_one_sample(where: Store, tmp_path: Path) -> None:

@@ -29,7 +29,9 @@ MachineOption = Annotated[
     str, rows_option("--machine", metavar="NAME", help="Machine whose runs are used [default: this machine].")
 ]
 SinceOption = Annotated[str, rows_option("--since", metavar="DATE", help="Show runs since this date, e.g. 2026-11-01.")]
-LastOption = Annotated[int | None, rows_option("--last", min=1, help="Show only this number of runs, the newest.")]
+LastOption = Annotated[
+    int | None, rows_option("--last", min=1, max=100_000, help="Show only this number of runs, the newest.")
+]
 ConfirmOption = Annotated[
     bool, confirm_option("--confirm", help="Measure new launches, store them as a run, and repeat the verdict.")
 ]

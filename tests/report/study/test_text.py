@@ -67,7 +67,9 @@ def test_a_doubt_of_several_values_is_listed_once(where: Store, tmp_path: Path) 
     assert (
         len(
             re.findall(
-                r"^  oversubscription: there are more threads than hardware threads \(and \d+ more\)$", text, re.M
+                r"^  oversubscription: oversubscribed \(more threads than hardware threads\) \(and \d+ more\)$",
+                text,
+                re.M,
             )
         )
         == 1
@@ -88,7 +90,7 @@ def test_notes_list_every_caveat_of_each_row(where: Store, tmp_path: Path) -> No
     assert " more)" not in text
     assert f"  all caveats: octant study report {found.run.id} --notes\n" in report.report_text(found)
     assert sum(text.count(f": {one}\n") for one in set(every)) == len(every)
-    assert "  a 2MiB: oversubscription: there are more threads than hardware threads\n" in text
+    assert "  a 2MiB: oversubscription: oversubscribed (more threads than hardware threads)\n" in text
 
 
 def test_a_factor_that_does_not_differ_has_no_column(where: Store, tmp_path: Path) -> None:
