@@ -61,7 +61,7 @@ MEASURED = re.compile(r"octant (doctor|history|machine|export|report|study repor
 
 ELSEWHERE = (
     "bytes=2013265920", "my_kernel", "mpi --run last", "export mpi last", "resume last -- ./app", "resume last --from",
-    "profile report", "profile:last", "octant history",
+    "profile report", "profile:last", "octant history", "octant machine --measured",
 )  # fmt: skip
 """What only the run or the tree has that the documentation speaks of."""
 

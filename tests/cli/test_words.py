@@ -56,7 +56,7 @@ MISSPELT = {
     "run p2p library=openmpi": "own installation of Octant",
     "run p2p --mpi openmpi": "own installation of Octant",
     "run latency bytes=16KiB:4MiB": "give a list, such as 16KiB,64KiB",
-    "run latency bytes=L2": "octant machine",
+    "run latency bytes=L4": "its levels are L1",
     "run stream --on torus.toml": "--on-model NETWORK",
     "study run page-size --dry-run": "octant study show",
     "study list nowhere": "`octant study list` lists all",

@@ -15,10 +15,12 @@ from pseudo_terminal import output_in_terminal
 DOCTOR = """
 from octant.advice import Advice, Diagnosis
 from octant.registry import Broken
+from octant.advice.fitness import judge_fitness
 from octant.report.machine.advice import as_text
 
 advice = Advice("Swap [2 GiB]", "spoils", {"/proc/swaps": "[x]"}, ("swapoff -a  # " + 90 * "x",), "Slow.", "swap")
-print(as_text(Diagnosis((advice,), (Broken("mine", "mine.py", "no rule"),))))
+found = Diagnosis((advice,), (Broken("mine", "mine.py", "no rule"),))
+print(as_text(found, judge_fitness(None, found, "--static")))
 """
 
 

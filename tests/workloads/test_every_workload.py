@@ -55,7 +55,7 @@ def test_a_declaration_is_whole(name: str) -> None:
     assert workload.problems(limits=LIMITS) == []
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", identifier) for identifier in workload.results)
     assert workload.smoke, "a workload has a tiny and complete run"
-    assert all(re.fullmatch(r"[a-z0-9_/ ]+", text) for text in (*workload.bounded_by, workload.name))
+    assert all(re.fullmatch(r"[a-z0-9_/ -]+", text) for text in (*workload.bounded_by, workload.name))
     assert all(picture.phases for picture in workload.pictures if isinstance(picture, Stacked))
 
 
