@@ -187,7 +187,7 @@ def _oversubscription_of_program(point: Point) -> Oversubscription | None:
 
 
 def worst_oversubscription(points: Iterable[Point]) -> Oversubscription | None:
-    """Return the oversubscription of several launches with most threads per hardware thread."""
+    """Return the largest oversubscription of any launch, by threads per hardware thread; `None`: there is none."""
     found = (crowd for point in points if (crowd := oversubscription(point)))
     return max(found, key=lambda one: one.threads / one.cpus, default=None)
 

@@ -93,7 +93,7 @@ def previous_run(last: StoredRun, others: Iterable[StoredRun], defaults: Default
         if same or number > 1 or not run.study:
             known.append((number, run))
     alike = [(number, run) for number, run in known if kind_of(run) == kind]
-    most = max(known, key=lambda one: one[0], default=None)  # the newest of several
+    most = max(known, key=lambda one: one[0], default=None)  # the newest one of equal numbers
     found = _newest_of_most(alike) or most
     return PreviousRun(found[1], found[0], bool(alike), kind_text(last)) if found else None
 

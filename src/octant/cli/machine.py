@@ -92,7 +92,7 @@ def _check_options(name: str, measured: bool, is_other_task: bool) -> None:
         why = "only --measured takes a run"
         raise Refusal(f"cannot use {name!r} ({why}); try octant machine --measured {name}", Exit.WRONG_WORD)
     if measured and is_other_task:
-        why = "--record and --beside are other tasks"
+        why = "--record and --beside do not show measured levels"
         raise Refusal(f"cannot use --measured with them ({why}); use one of them", Exit.WRONG_WORD)
 
 

@@ -140,7 +140,7 @@ class Alias:
 
 
 def aliases() -> dict[str, list[Alias]]:
-    """Return the aliases of all workloads by their lower-case names; a name of several workloads is ambiguous."""
+    """Return the aliases by their lower-case names; a name with two or more aliases is ambiguous."""
     found: dict[str, list[Alias]] = {}
     for one in workloads().values():
         for name, knobs in one.aliases.items():

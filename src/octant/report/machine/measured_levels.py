@@ -41,7 +41,7 @@ class MeasuredLevels:
 
 
 def newest_levels(store: Store, machine: Machine) -> MeasuredLevels:
-    """Return the memory levels of the newest run of a machine that measured bandwidth and latency of several levels.
+    """Return the memory levels of the newest run that measured the bandwidth and latency of two or more levels.
 
     If no run measured both, one of them is sufficient.
 
