@@ -29,7 +29,6 @@ class NoiseTest:
     seconds: float  # timed on each hardware thread
     causes: Causes  # of the lost time of all hardware threads
     by_hardware_thread: Mapping[int, Causes]  # by number
-    stolen: float  # share of the time that the hypervisor took
     excess: float  # share of the samples' time above the undisturbed time; contains changes of the clock
     clock_hz: float | None = None  # median; `None`: not observed
     clock_change: float = 0.0  # relative change of the clock in the second half of the readings; 0: none detected
@@ -60,7 +59,6 @@ def noise_test(summary: Summary) -> NoiseTest | None:
         seconds=sum(_wall_s(point) for point in points),
         causes=causes,
         by_hardware_thread={number: found for (_, number), found in by_place.items()},
-        stolen=causes.host,
         excess=_excess(used, points),
         clock_hz=float(np.median(clocks)) if clocks else None,
         clock_change=stats.drift(clocks),
