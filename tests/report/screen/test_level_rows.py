@@ -172,6 +172,7 @@ def test_what_was_not_measured_says_so_with_the_command() -> None:
     assert [row[0] for row in section.rows] == ["L1", "L2", "beyond L2", "memory"]
     assert all(row[-1] == "not measured" for row in section.rows)
     assert section.below.endswith("To measure what is missing: octant evaluate --quick")
+    assert "octant evaluate" not in level_section(table, is_evaluation=True).below, "it has just been measured"
     report = report_of(summarise(replace(run, points=points[:1])))
     assert with_levels(report) is report, "a single footprint is no ladder"
 

@@ -28,12 +28,16 @@ def with_levels(report: RunReport) -> RunReport:
     table = level_table(report.summary)
     if table is None:
         return report
-    sections = (level_section(table), *report.sections)
+    sections = (level_section(table, report.summary.run.benchmark == "evaluate"), *report.sections)
     return replace(report, sections=sections, documents={**report.documents, "levels": level_document(table)})
 
 
-def level_section(table: LevelTable) -> Section:
-    """Return the table of memory levels."""
+def level_section(table: LevelTable, is_evaluation: bool = False) -> Section:
+    """Return the table of memory levels.
+
+    Args:
+        is_evaluation: the run is an evaluation, which measured all levels.
+    """
     shown = [one for one in _COLUMNS if table.cores > 1 or one[1] == "one core"]
     titles = [f"{quantity}, {_cores_text(cores, table.cores)}" for quantity, cores in shown]
     rows = tuple(
@@ -49,7 +53,7 @@ def level_section(table: LevelTable) -> Section:
     marks = [(SIGNS[one], one) for one in ("limited", "not measurable", "wrong") if one in grades]
     below = _TEXTS.line(
         "below", shared=shared, marks=marks, missing=any(NOT_MEASURED in row for row in rows),
-        undetected=any(NOT_DETECTED in row for row in rows),
+        undetected=any(NOT_DETECTED in row for row in rows), is_evaluation=is_evaluation,
     )  # fmt: skip
     text = _TEXTS.line("text", titles=table.titles)
     return Section("levels", "Memory levels", columns, rows, text, "measured", brief=len(rows), below=below)
